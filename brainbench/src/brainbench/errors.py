@@ -1,0 +1,80 @@
+"""What can go wrong in brainbench.
+
+BenchError
+├── UsageError        a flag or name that cannot be used; the message lists the valid ones
+├── CorpusError       faults of corpus files: each a file, a field and a reason
+├── NothingMeasured   no fixture, no applicable cell or no gold turn: there is nothing to judge
+├── IncompatibleError two documents that cannot be compared, or one that cannot be read
+├── OutputError       a result file cannot be written
+└── SystemFailure     the system under test did not do what it was asked
+    └── Unsupported   ... because it never said it could
+
+Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class BenchError(Exception):
+    """The root of everything that brainbench raises on purpose; `reason` is the word printed first."""
+
+    reason = "error"
+
+
+class UsageError(BenchError):
+    """A flag, value or name cannot be used."""
+
+    reason = "usage"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """One thing wrong with one file: the field as a path (`turns[2].ts`), and why."""
+
+    file: str
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.field}: {self.reason}"
+
+
+class CorpusError(BenchError):
+    """The corpus cannot be used; carries every fault that was found, not only the first."""
+
+    reason = "corpus"
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(f) for f in self.faults))
+
+
+class NothingMeasured(BenchError):
+    """There is nothing to judge, and nothing judged is not a pass."""
+
+    reason = "no_cases"
+
+
+class IncompatibleError(BenchError):
+    """Two documents cannot be compared, or one cannot be read."""
+
+    reason = "incompatible"
+
+
+class OutputError(BenchError):
+    """A result cannot be written; nothing half-written is left behind."""
+
+    reason = "output"
+
+
+class SystemFailure(BenchError):
+    """The system under test did not do what it was asked."""
+
+    reason = "system"
+
+
+class Unsupported(SystemFailure):
+    """The system was asked for something that is not among its capabilities."""

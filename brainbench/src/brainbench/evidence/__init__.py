@@ -1,0 +1,62 @@
+"""Everything after a number exists: scoreboard, baseline, gate, run ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from brainbench.suites import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What binds a run to a baseline: the corpus part, systems, seams with deviations, suites and modes."""
+
+    include_holdout: bool
+    llm: bool
+    systems: tuple[str, ...]
+    harnesses: tuple[str, ...]
+    suites: tuple[str, ...]
+    modes: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    narrowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One user turn x suite as it was judged, for the v1 result document."""
+
+    fixture_id: str
+    turn_id: int
+    system: str
+    harness: str
+    suite: str
+    injected_slugs: tuple[str, ...]
+    injected_tokens: int
+    gold: Mapping[str, object] | None
+    cross_source_slugs: tuple[str, ...]
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard:
+    """All cells of one run with what they stand on. `receipt` is v1's receipt block, keys in its order."""
+
+    corpus: str
+    fixtures_hash: str
+    corpus_hash: str | None
+    observations_hash: str
+    config: Config
+    cells: tuple[Cell, ...]
+    receipt: Mapping[str, object]
+    rows: tuple[TurnRow, ...] = ()
+    seed_failures: tuple[tuple[str, str, str], ...] = ()
+    """(system, fixture id, what went wrong)"""
+    warnings: tuple[str, ...] = ()
+    ceilings: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """seam -> (n, of): the most push_recall its page budget allows"""
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+    duration_ms: float = 0.0
+    harness_sha: str = "unknown"
+    schema_version: int = 2

@@ -1,0 +1,367 @@
+"""The values of the bench: scripts of events, and what was seen when they were played.
+
+A Fixture has no field that could hold gold. Times are ISO 8601 UTC strings ending in Z.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+Role = Literal["user", "assistant"]
+Actor = Literal["owner", "agent", "external"]
+Stratum = Literal["easy", "medium", "hard"]
+SeamKind = Literal["production", "contract"]
+SUITE_NAMES = ("know-to-ask", "push", "write-back", "continuity")
+FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
+
+
+class Capability(StrEnum):
+    """What a system can be asked to do. A missing one makes a cell not applicable, never zero and never a pass."""
+
+    PAGE_WRITE = "page_write"
+    FACT_WRITE = "fact_write"
+    CONVERSATION_WRITE = "conversation_write"
+    SEARCH = "search"
+    RECALL_FACTS = "recall_facts"
+    CONTEXT = "context"
+    EDIT = "edit"
+    FORGET = "forget"
+    PURGE = "purge"
+    CONFIRM = "confirm"
+    RESYNC = "resync"
+    SOURCES = "sources"
+    TRUST_LABELS = "trust_labels"
+    HOOK_PROCESS = "hook_process"
+    EXTRACTOR_SEAM = "extractor_seam"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDecl:
+    """A scope of the fixture's memory, and whose it is."""
+
+    id: str
+    owner: Literal["user", "agent", "external"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something said. Only user turns ask the memory for context."""
+
+    event_id: int
+    role: Role
+    text: str
+    ts: str | None = None
+    source: str | None = None
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Something given to the memory to keep: a page (with `slug`), or a fact (`slug` is its entity, if known)."""
+
+    event_id: int
+    via: Literal["page", "fact", "tool", "connector"]
+    actor: Actor
+    content: str
+    slug: str | None = None
+    claims: tuple[str, ...] = ()
+    ts: str | None = None
+    source: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A page changes: to new `content`, or by replacing the first `old` with `new`."""
+
+    event_id: int
+    slug: str
+    actor: Actor
+    content: str | None = None
+    replace: tuple[str, str] | None = None
+    ts: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a forget or confirm is about; exactly one field is set."""
+
+    slug: str | None = None
+    fact: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Expire (history is kept) or purge (nothing is kept)."""
+
+    event_id: int
+    target: Target
+    mode: Literal["expire", "purge"]
+    actor: Actor
+    ts: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """The owner vouches for something."""
+
+    event_id: int
+    target: Target
+    actor: Actor
+    door: str
+    ts: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resync:
+    """Files arrive as they are at their origin, perhaps stale: path -> text."""
+
+    event_id: int
+    snapshot: tuple[tuple[str, str], ...]
+    ts: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBreak:
+    """The conversation ends and another begins. With `persist` the closed one is written back first."""
+
+    event_id: int
+    harness: str | None = None
+    persist: bool = False
+    ts: str | None = None
+    source: str | None = None
+
+
+Event = Turn | Write | Edit | Forget | Confirm | Resync | SessionBreak
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedFact:
+    """What an extractor would say of a turn: an input, not gold. It has no slug: finding the entity is measured."""
+
+    event_id: int
+    quote: str
+    mention: str | None
+    fact: str
+    kind: str
+    valid_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which v1 fixture and turn an event came from; native events are their own origin."""
+
+    fixture_id: str
+    turn_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A script of events, and the capabilities it needs.
+
+    `declares` lists, per fixture id that this script stands for, the suites that may judge its events: one entry
+    for a native or plain v1 fixture, two for a v1 writer and reader. `origins` maps event ids to v1 turns.
+    """
+
+    fixture_id: str
+    suites: tuple[str, ...]
+    category: str
+    stratum: Stratum
+    language: str
+    events: tuple[Event, ...]
+    setup: tuple[Write, ...] = ()
+    scripted_facts: tuple[ScriptedFact, ...] = ()
+    sources: tuple[SourceDecl, ...] = (SourceDecl("default"),)
+    active_source: str = "default"
+    requires: frozenset[Capability] = frozenset()
+    tags: tuple[str, ...] = ()
+    universe: str | None = None
+    holdout: bool = False
+    schema_version: Literal[1, 2] = 2
+    file: str = ""
+    declares: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    origins: tuple[tuple[int, Origin], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A stored fact as the system tells it: its entity as a page id, and where it says it came from."""
+
+    text: str
+    entity: str | None
+    source: str
+    source_session: str | None
+    source_page: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What crossed the seam on one event.
+
+    `ids` are the pages injected, in order, without repeats; `text` all that was injected; `facts` the rows that
+    `recall_facts` gave (after a persisted session: all of the source; on a reader's turn: within budget).
+    `error` says why an event could not be observed: such an event is never a score. Latency is recorded and
+    never compared.
+    """
+
+    event_id: int
+    kind: Literal["turn", "persist", "write"]
+    text: str = ""
+    ids: tuple[str, ...] = ()
+    tokens: int = 0
+    facts: tuple[FactRow, ...] = ()
+    session_page: str | None = None
+    degraded: tuple[str, ...] = ()
+    error: str | None = None
+    latency_ms: float = 0.0
+
+
+CellStatus = Literal["scored", "not_applicable", "invalid", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One fixture played through one seam of one system.
+
+    `seed_failure` means that the memory could not be filled: the fixture is unscored. `missing` lists required
+    capabilities that the system lacks: the fixture is not applicable and in no denominator.
+    """
+
+    fixture_id: str
+    system: str
+    seam: str
+    observations: tuple[Observation, ...] = ()
+    facts: tuple[FactRow, ...] = ()
+    seed_failure: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One earlier turn as a harness knows it."""
+
+    role: Role
+    text: str
+    ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a seam lets a memory inject on one turn."""
+
+    pages: int
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a harness asks a memory on one user turn; `messages` ends with the prompt.
+
+    `injected` are the texts injected earlier in this session, oldest first; `session` is opaque; `now` is the
+    bench's clock.
+    """
+
+    harness: str
+    session: str
+    source: str
+    messages: tuple[Message, ...]
+    injected: tuple[str, ...]
+    budget: Budget
+    now: str
+    window: int = 4
+    roles: tuple[Role, ...] = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What a memory put before the model. With `ids` None they are read from pointers in the text."""
+
+    text: str
+    ids: tuple[str, ...] | None = None
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A page found by search; `title` and `aliases` as far as the system tells them."""
+
+    id: str
+    title: str = ""
+    text: str = ""
+    score: float = 0.0
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageIn:
+    """A page to be kept: Markdown with front matter."""
+
+    source: str
+    slug: str
+    content: str
+    actor: Actor = "owner"
+    ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactIn:
+    """A fact to be kept."""
+
+    source: str
+    text: str
+    entity: str | None = None
+    session: str | None = None
+    actor: Actor = "owner"
+    ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A closed session to be written back. `scripted` is what an extractor would say, for systems with that seam."""
+
+    source: str
+    session: str
+    messages: tuple[Message, ...]
+    scripted: tuple[ScriptedFact, ...] = ()
+    now: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a system learns of a fixture before it starts: an opaque id, its scopes and an empty directory."""
+
+    run_id: str
+    sources: tuple[SourceDecl, ...]
+    active_source: str
+    directory: str
+    seed: int = 42
+
+
+@dataclass(frozen=True, slots=True)
+class SeamConfig:
+    """Where the bench takes hold of a harness, as data.
+
+    `window` counts the turns a memory is shown; `process` says that the shipped hook command runs as a process;
+    `deviations` lists how this differs from the harness itself, printed on every scoreboard.
+    """
+
+    name: str
+    kind: SeamKind
+    codec: str
+    budget: Budget
+    window: int = 4
+    roles: tuple[Role, ...] = ("user", "assistant")
+    fragments: tuple[str, ...] = ("pointers", "volunteers")
+    suppression: str = "slug-and-title"
+    preamble: bool = False
+    process: bool = False
+    deadline_ms: int | None = None
+    suites: tuple[str, ...] = SUITE_NAMES
+    deviations: tuple[str, ...] = field(default=())

@@ -1,0 +1,129 @@
+"""Who is measured.
+
+A system says what it `can` do and does it; whatever it did not claim is never asked of it. Third parties subclass
+System and name their class in the entry-point group `brainbench.systems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from brainbench.errors import Unsupported, UsageError
+from brainbench.model import (
+    Ask,
+    Capability,
+    Conversation,
+    FactIn,
+    FactRow,
+    Injection,
+    Message,
+    PageIn,
+    RunContext,
+    SearchHit,
+)
+
+SYSTEMS: Mapping[str, str] = {
+    "wellkept": "brainbench.systems.wellkept:Wellkept",
+    "null": "brainbench.systems.baselines:Null",
+    "bm25": "brainbench.systems.baselines:Bm25",
+    "files+grep": "brainbench.systems.baselines:FilesGrep",
+}
+
+
+class System:
+    """A memory under test. Override what it can do, and list that in `can`.
+
+    `open` is called before every fixture and must leave an empty memory; `close` once at the end. Any exception
+    is recorded as an error of that event, and never becomes a score.
+    """
+
+    name: str = ""
+    version: str = ""
+    can: frozenset[Capability] = frozenset()
+    production: frozenset[str] = frozenset()
+    """The harnesses for which the artefact that the product ships is what runs here."""
+
+    def open(self, run: RunContext) -> None:
+        """Start an empty memory with the run's sources."""
+
+    def close(self) -> None:
+        """Release everything. Called once; processes started by the system must end here."""
+
+    def write_page(self, page: PageIn) -> None:
+        """Keep a page, by the ordinary page write. (page_write)"""
+        raise Unsupported("page_write")
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        """The page's Markdown, or None. Used to see that seeds have landed. (page_write)"""
+        raise Unsupported("page_write")
+
+    def edit_page(self, page: PageIn) -> None:
+        """Replace a page that exists. (edit)"""
+        raise Unsupported("edit")
+
+    def write_fact(self, fact: FactIn) -> None:
+        """Keep a fact. (fact_write)"""
+        raise Unsupported("fact_write")
+
+    def write_conversation(self, conversation: Conversation) -> str | None:
+        """Write a closed session back; gives the id of the page that now holds it. (conversation_write)"""
+        raise Unsupported("conversation_write")
+
+    def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
+        """Stored facts in the order they were stored; with a query the best `limit` for it. (recall_facts)"""
+        raise Unsupported("recall_facts")
+
+    def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        """Pages for a query, best first. (search)"""
+        raise Unsupported("search")
+
+    def context(self, ask: Ask) -> Injection:
+        """What the memory would put before the model on this turn, within the budget. (context)"""
+        raise Unsupported("context")
+
+    def preamble(self, harness: str, source: str) -> str:
+        """What the memory puts before a session of this harness; "" for nothing. (context)"""
+        return ""
+
+    def parse_transcript(self, harness: str, data: bytes) -> Sequence[Message] | None:
+        """The messages that the product's own parser reads from a transcript of this harness; None if it has none."""
+        return None
+
+    def hook_command(self, harness: str) -> Sequence[str]:
+        """The argv that the product installs as this harness's prompt hook. (hook_process)"""
+        raise Unsupported("hook_process")
+
+    def hook_environment(self) -> Mapping[str, str]:
+        """Environment variables that the hook process needs besides the bench's scrubbed ones. (hook_process)"""
+        return {}
+
+    def hook_inproc(self, harness: str, stdin: bytes) -> bytes:
+        """The same hook without a process: the bytes it would print. (hook_process)"""
+        raise Unsupported("hook_process")
+
+    def transcript_root(self, harness: str) -> str:
+        """The directory under which the hook accepts this harness's transcripts. (hook_process)"""
+        raise Unsupported("hook_process")
+
+
+def system_names() -> tuple[str, ...]:
+    """The names `--system` takes: the built-in ones, then installed third parties by name."""
+    third = sorted({e.name for e in entry_points(group="brainbench.systems")} - set(SYSTEMS))
+    return (*SYSTEMS, *third)
+
+
+def load_system(name: str) -> System:
+    """A system by name, or UsageError listing the names."""
+    target = SYSTEMS.get(name)
+    if target is None:
+        found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
+        if not found:
+            raise UsageError(f"--system: unknown system {name!r}; known: {', '.join(system_names())}")
+        loaded = found[0].load()
+    else:
+        module, _, attribute = target.partition(":")
+        loaded = getattr(import_module(module), attribute)
+    system: System = loaded()
+    return system

@@ -1,0 +1,55 @@
+"""What can go wrong in wellkept.
+
+WellkeptError
+├── InvalidInput          a value the caller gave cannot be used; the message names it
+├── NotFound              no such page, fact or source, or not yours to see
+├── StoreUnavailable      the database cannot be opened or written
+├── SettingsError         a setting or settings file cannot be used
+└── DaemonError
+    ├── DaemonUnavailable no daemon answered on the socket
+    └── Unauthorized      the install secret did not match
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class WellkeptError(Exception):
+    """The root of everything that wellkept raises on purpose."""
+
+
+class InvalidInput(WellkeptError):
+    """A value the caller gave cannot be used."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field, self.reason = field, reason
+        super().__init__(f"{field}: {reason}")
+
+
+class NotFound(WellkeptError):
+    """There is no such thing in the source that was asked."""
+
+
+class StoreUnavailable(WellkeptError):
+    """The database cannot be opened or written."""
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"cannot use {path}: {reason}")
+
+
+class SettingsError(WellkeptError):
+    """A setting cannot be used; the message names the file or variable."""
+
+
+class DaemonError(WellkeptError):
+    """The daemon could not serve a request."""
+
+
+class DaemonUnavailable(DaemonError):
+    """No daemon answered on the socket."""
+
+
+class Unauthorized(DaemonError):
+    """The install secret did not match."""

@@ -1,0 +1,227 @@
+"""The values that cross wellkept's layers. All frozen; times are aware UTC datetimes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from typing import Literal
+
+Role = Literal["user", "assistant"]
+FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
+FACT_KINDS: tuple[FactKind, ...] = ("event", "preference", "commitment", "belief", "fact")
+Status = Literal["active", "superseded", "expired", "deleted"]
+NameKind = Literal["alias", "title", "slug", "tail", "surname", "first", "alias-fold", "title-fold"]
+
+
+class Trust(IntEnum):
+    """Who wrote it, never whether it is true. The order is the rank."""
+
+    EXTERNAL_UNTRUSTED = 0
+    AGENT_WRITTEN = 1
+    USER_WRITTEN = 2
+    USER_CONFIRMED = 3
+
+    @property
+    def label(self) -> str:
+        """The words shown beside every item of this tier."""
+        return _TRUST_LABELS[self]
+
+
+_TRUST_LABELS = {
+    Trust.EXTERNAL_UNTRUSTED: "external, untrusted",
+    Trust.AGENT_WRITTEN: "unconfirmed, agent-written",
+    Trust.USER_WRITTEN: "user-written",
+    Trust.USER_CONFIRMED: "user-confirmed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a stored thing came from.
+
+    For written-back facts `source` is "wellkept:writeback", `source_session` is "<source>:<session page>",
+    `source_markdown_slug` is the session page, `event_id` the turn and `quote_span` the characters of the
+    quote within that turn's text.
+    """
+
+    source: str
+    source_session: str | None = None
+    source_markdown_slug: str | None = None
+    event_id: str | None = None
+    quote_span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scope: everything stored or read names exactly one."""
+
+    id: str
+    owner: Literal["user", "agent", "external"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One way to call a page: a normalised key under which an arm may look it up."""
+
+    kind: NameKind
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """One dated line of a page; `date` is ISO 8601, as precise as it was written."""
+
+    date: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A thing that memory holds, with its Markdown as it was written (`content`, front matter included)."""
+
+    source: str
+    slug: str
+    title: str
+    content: str
+    body: str = ""
+    type: str = "note"
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+    status: Status = "active"
+    superseded_by: str | None = None
+    trust: Trust = Trust.USER_WRITTEN
+    timeline: tuple[TimelineEntry, ...] = ()
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """What a pointer needs to know of a page."""
+
+    source: str
+    slug: str
+    title: str
+    type: str
+    summary: str
+    body_start: str
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A live page found under a key."""
+
+    key: str
+    page: PageRef
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A searchable piece of a page, in reading order."""
+
+    ordinal: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement with its entity (a page slug, or None when it could not be told) and its provenance."""
+
+    id: int | None
+    source: str
+    text: str
+    entity: str | None
+    kind: FactKind
+    provenance: Provenance
+    mention: str | None = None
+    confidence: float = 1.0
+    trust: Trust = Trust.AGENT_WRITTEN
+    status: Status = "active"
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    recorded_at: datetime | None = None
+    superseded_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFact:
+    """What an extractor says. It has no slug on purpose: finding the entity is attribution's job."""
+
+    fact: str
+    kind: FactKind
+    mention: str | None
+    quote: str
+    confidence: float = 1.0
+    valid_from: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. `id` is the harness's or caller's own, if there is one."""
+
+    role: Role
+    text: str
+    ts: datetime | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result: what was found, how well it ranked (higher is better) and its tier."""
+
+    source: str
+    slug: str
+    title: str
+    text: str
+    score: float
+    rank: int
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A page brought to a turn, by which arm and how sure (0 to 1)."""
+
+    slug: str
+    display: str
+    synopsis: str
+    trust: Trust
+    arm: str
+    confidence: float
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be injected on one turn: pages pointed at, tokens (ceil(UTF-16 units / 4)), UTF-8 bytes."""
+
+    pages: int = 3
+    volunteers: int = 3
+    facts: int = 10
+    tokens: int | None = None
+    bytes: int = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What a hook injects on one turn. `text` is "" when there is nothing to say."""
+
+    text: str
+    pointers: tuple[Pointer, ...] = ()
+    volunteered: tuple[Pointer, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    degraded: tuple[str, ...] = ()
+    ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReceipt:
+    """What one write changed. `slug` is the page written, `facts` the ids of facts now active because of it."""
+
+    source: str
+    slug: str | None
+    status: Literal["created", "updated", "unchanged"]
+    facts: tuple[int, ...] = ()
+    expired: int = 0
+    degraded: tuple[str, ...] = field(default=())
