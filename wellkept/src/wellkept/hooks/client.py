@@ -7,12 +7,11 @@ It starts on every prompt, so it imports nothing that a bare interpreter does no
 answer that came in time. When it got no answer it leaves one line in `heartbeat.jsonl` beside the socket.
 """
 
-import _signal
+import _signal  # type: ignore[import-not-found]
+import _socket
 import os
 import sys
 import time
-
-import _socket
 
 PROTOCOL = "2"
 DEADLINE_MS = 800
@@ -82,6 +81,14 @@ def read_secret(socket_path: str) -> str:
     return secret
 
 
+def send(connection: _socket.socket, request: bytes) -> None:
+    """Send it all, or as much as the daemon takes: its refusal may come before the end, and can still be read."""
+    try:
+        connection.sendall(request)
+    except BrokenPipeError:
+        return
+
+
 def exchange(socket_path: str, path: str, secret: str, body: bytes) -> bytes:
     """Everything the daemon sends back to one POST, up to the end of the connection."""
     head = (
@@ -98,10 +105,7 @@ def exchange(socket_path: str, path: str, secret: str, body: bytes) -> bytes:
         raise NoAnswer("ipc_unavailable") from None
     answer = b""
     try:
-        try:
-            connection.sendall(head.encode("ascii") + body)
-        except BrokenPipeError:
-            pass  # a refusal may come before the body is through; it can still be read
+        send(connection, head.encode("ascii") + body)
         while len(answer) <= ANSWER_BYTES and (piece := connection.recv(65536)):
             answer += piece
     except OSError:

@@ -13,7 +13,7 @@ from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
 from wellkept.model import Budget, TurnContext
-from wellkept.recall import render
+from wellkept.recall.render import inline, render
 
 SILENCE = b"{}"
 PREAMBLE_PAGES = 50
@@ -32,7 +32,9 @@ def _injected(raw: bytes) -> str:
         payload = line.get("payload") if line else None
         if isinstance(payload, dict) and payload.get("role") in ("developer", "user"):
             content = payload.get("content")
-            texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+            texts = (
+                [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+            )
             found += [text for text in texts if isinstance(text, str) and INJECTION_MARK in text]
     return "\n\n".join(dict.fromkeys(found))
 
@@ -62,7 +64,7 @@ def answer(
 def preamble(memory: Memory, source: str) -> str:
     """An index of the first 50 live pages by slug, to begin a session with; "" when there are none."""
     pages = memory.pages(source, limit=PREAMBLE_PAGES)
-    lines = [f"- {_one_line(page.title)} ({page.slug})" for page in pages]
+    lines = [f"- {inline(page.title)} ({page.slug})" for page in pages]
     return "\n".join(["## Memory index", "", *lines]) + "\n" if lines else ""
 
 

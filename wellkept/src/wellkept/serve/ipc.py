@@ -154,7 +154,7 @@ class _Visit(BaseHTTPRequestHandler):
         self.close_connection = True
         self._send(error_reply(Refused("bad_request", code)))
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
         """Nothing is logged but heartbeats."""
 
     def _reply(self) -> Reply:
@@ -199,7 +199,7 @@ class _Visit(BaseHTTPRequestHandler):
         """Take what is still coming: closing on unread bytes would cost the peer the answer."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
-            while self.rfile.read1(65536):  # type: ignore[attr-defined]
+            while self.rfile.read1(65536):
                 pass
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -199,7 +199,7 @@ def _utf8_bytes(text: str) -> int:
     return len(text.encode())
 
 
-T = TypeVar("T", bound=Any)
+T = TypeVar("T")
 
 
 def _decoded(body: bytes, shape: type[T]) -> T:
