@@ -12,7 +12,7 @@ from wellkept.ingest import codex
 from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
-from wellkept.model import Budget, TurnContext
+from wellkept.model import Budget, Trust, TurnContext
 from wellkept.recall.render import inline, render
 
 SILENCE = b"{}"
@@ -62,10 +62,13 @@ def answer(
 
 
 def preamble(memory: Memory, source: str) -> str:
-    """An index of the first 50 live pages by slug, to begin a session with; "" when there are none."""
+    """An index of the first 50 live pages by slug, to begin a session with; "" when there are none.
+
+    Its lines have no room for a label, so pages from outside are left out.
+    """
     pages = memory.pages(source, limit=PREAMBLE_PAGES)
-    lines = [f"- {inline(page.title)} ({page.slug})" for page in pages]
-    return "\n".join(["## Memory index", "", *lines]) + "\n" if lines else ""
+    own = [page for page in pages if page.trust > Trust.EXTERNAL_UNTRUSTED]
+    return "\n".join(["## Memory index", *(f"- {inline(page.title)} ({page.slug})" for page in own)]) if own else ""
 
 
 def pointers(memory: Memory, source: str, text: str, *, prior: str = "", pages: int = 1) -> TurnContext:

@@ -83,7 +83,7 @@ def answer_prompt(harness: Harness, asked: Asked, stdin: bytes) -> HookAnswer:
         asked.source,
         window,
         prior=transcript.prior,
-        session=event.session_id,
+        session=(event.session_id or "").strip() or None,
         budget=asked.budget,
         now=asked.now,
     )
