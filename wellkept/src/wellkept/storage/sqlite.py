@@ -56,9 +56,12 @@ _PRAGMAS: tuple[tuple[str, object], ...] = (
     ("trusted_schema", 0),
 )
 
-_REMEDIES: tuple[tuple[type[apsw.Error], str], ...] = (
+_REMEDIES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
     (apsw.NotADBError, "it is not a wellkept database. Choose another path, or move the file away to start empty"),
-    (apsw.CorruptError, "the database is damaged. Restore a copy, or move the file away to start empty"),
+    (
+        (apsw.CorruptError, UnicodeDecodeError),
+        "the database is damaged. Restore a copy, or move the file away to start empty",
+    ),
     (apsw.ReadOnlyError, "it may not be written. Allow writing to the file and its folder, or choose another path"),
     (apsw.BusyError, f"another process kept it locked for {_BUSY_MS // 1000} s. Try again, or stop that process"),
     (apsw.FullError, "the disk is full. Free some space and try again"),
@@ -104,6 +107,10 @@ FROM chunks_fts
 CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
 WHERE chunks_fts MATCH ? AND p.source = ? AND p.status = 'active'
+"""
+
+_SOURCE_SIZE = """
+SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages WHERE source = ? AND status = 'active'
 """
 
 _CHUNK_TEXTS = """
@@ -216,7 +223,8 @@ class SqliteStore:
 
     def sources(self) -> tuple[Source, ...]:
         """All sources, by id."""
-        return tuple(Source(row[0], row[1]) for row in self._select("SELECT id, owner FROM sources ORDER BY id"))
+        rows = self._select("SELECT id, owner FROM sources ORDER BY id")
+        return tuple(Source(source, owner) for source, owner in rows)
 
     # -- pages
 
@@ -280,7 +288,8 @@ class SqliteStore:
         if not (_is_storable(source) and _is_storable(slug)):
             return None
         rows = self._select(f"SELECT {_PAGE_COLUMNS} FROM pages WHERE source = ? AND slug = ?", (source, slug))  # noqa: S608
-        return _page(rows[0]) if rows else None
+        with self._read_soundly():
+            return _page(rows[0]) if rows else None
 
     def pages(self, source: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` live pages by slug (code point order); conversation pages are left out."""
@@ -291,7 +300,8 @@ class SqliteStore:
             "AND type <> 'conversation' ORDER BY slug LIMIT ?",
             (source, _at_most(limit)),
         )
-        return tuple(_page(row) for row in rows)
+        with self._read_soundly():
+            return tuple(_page(row) for row in rows)
 
     # -- looking up
 
@@ -301,7 +311,8 @@ class SqliteStore:
         if not wanted or not _is_storable(source):
             return ()
         rows = self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind))
-        return tuple(NameMatch(row[0], _page_ref(row[1:])) for row in rows)
+        with self._read_soundly():
+            return tuple(NameMatch(row[0], _page_ref(row[1:])) for row in rows)
 
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal).
@@ -313,20 +324,16 @@ class SqliteStore:
         phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
-        with self._reading():
+        with self._reading(), self._read_soundly():
             matches = self._select(_MATCHING_CHUNKS, (" OR ".join(phrases), source))
-            ((chunks, chars),) = self._select(
-                "SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages "
-                "WHERE source = ? AND status = 'active'",
-                (source,),
-            )
+            ((chunks, chars),) = self._select(_SOURCE_SIZE, (source,))
             best = _ranked(matches, chunks, chars)[:limit]
             ids = json.dumps([chunk_id for _, _, _, chunk_id in best])
             texts = {row[0]: row[1:] for row in self._select(_CHUNK_TEXTS, (ids,))}
-        hits = []
-        for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
-            title, text, trust = texts[chunk_id]
-            hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
+            hits = []
+            for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
+                title, text, trust = texts[chunk_id]
+                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
         return tuple(hits)
 
     # -- facts
@@ -379,7 +386,9 @@ class SqliteStore:
         if since is not None:
             sql += " AND (recorded_at >= ? OR valid_from >= ?)"
             values += [_moment("since", since)] * 2
-        return tuple(_fact(row) for row in self._select(sql + " ORDER BY id", tuple(values)))
+        rows = self._select(sql + " ORDER BY id", tuple(values))
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
 
     # -- the whole
 
@@ -438,8 +447,16 @@ class SqliteStore:
                     migrate(self._writer)
         except SchemaMismatch as error:
             raise StoreUnavailable(self._path, str(error)) from error
-        except apsw.Error as error:
+        except (apsw.Error, ValueError) as error:
             raise self._unavailable(error) from error
+
+    @contextmanager
+    def _read_soundly(self) -> Iterator[None]:
+        """A row that no write of ours can have made means that the file is damaged."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+            raise self._unavailable(apsw.CorruptError()) from error
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -473,7 +490,7 @@ class SqliteStore:
     def _run(self, connection: apsw.Connection, sql: str, values: _Values = ()) -> list[_Row]:
         try:
             return list(connection.execute(sql, values))
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: Exception) -> StoreUnavailable:
