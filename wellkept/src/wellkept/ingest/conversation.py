@@ -160,12 +160,18 @@ def _from_lines(text: str) -> tuple[Message, ...]:
     if share < _SURE:
         best = max(RECOGNISERS, key=lambda form: _share(form, sample, sample))
         share = _share(best, sample, sample)
-    return tuple(_turns(best, lines)) if share >= _ENOUGH else ()
+    return tuple(_turns(best, lines)) if share >= _ENOUGH or _opens(best, sample) else ()
 
 
 def _share(form: Recogniser, of: Sequence[str], sample: Sequence[str]) -> float:
     known = _speakers(form, sample)
     return sum(_start(form, line, known) is not None for line in of) / len(of)
+
+
+def _opens(form: Recogniser, sample: Sequence[str]) -> bool:
+    """Whether a turn of the user or the assistant comes first: long answers may leave few starts among many lines."""
+    found = form.start.match(sample[0])
+    return found is not None and found["speaker"].strip().lower() in _ROLES
 
 
 def _speakers(form: Recogniser, lines: Iterable[str]) -> frozenset[str]:

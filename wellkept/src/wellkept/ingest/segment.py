@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from wellkept.ingest.conversation import minute
 from wellkept.model import Message
 from wellkept.providers import Segment
+from wellkept.providers.quotes import plain
 
 GAP = timedelta(minutes=30)
 MAX_MESSAGES = 30
@@ -41,7 +42,7 @@ def _timed(messages: Sequence[Message]) -> Iterator[Message]:
     ts = next((minute(message.ts) for message in messages if message.ts), None)
     for message in messages:
         ts = minute(message.ts) or ts
-        yield replace(message, ts=ts)
+        yield replace(message, text=plain(message.text), ts=ts)
 
 
 def _apart(before: datetime | None, now: datetime | None) -> bool:
