@@ -107,6 +107,22 @@ def test_a_file_that_is_no_text_is_named_and_the_others_are_kept(run: Run, tmp_p
     assert str(notes / "a.md") in result.stderr
 
 
+def test_a_long_import_tells_a_terminal_how_far_it_is(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(3):
+        (notes / f"{n}.md").write_text("x")
+    reading, writing = os.openpty()
+    program = "from wellkept import cli; cli.SLOW_S = -1.0; cli.main()"
+    argv = [sys.executable, "-c", program, "import", str(notes)]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=writing, check=True)
+    os.close(writing)
+    assert done.stdout == b"3 created, 0 updated, 0 unchanged\n"
+    assert os.read(reading, 1000).split(b"\r")[1:-1] == [f"{n} of 3 files".encode() for n in (0, 1, 2, 3)]
+    os.close(reading)
+    assert run("import", str(notes)).stderr == ""
+
+
 def test_mistakes_are_said_in_one_line(run: Run, tmp_path: Path) -> None:
     refused(run("get", "none"), 1, "wellkept: ", "none")
     refused(run("ping"), 1, "wellkept daemon")
