@@ -1,0 +1,69 @@
+"""Turns that bear on a page without its exact name: by meaning, or with a slip of the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from brainbench.datasets.core_gen.named import ask_in, english, surface
+from brainbench.datasets.core_gen.script import Script
+from brainbench.datasets.core_gen.world import Named, Names, Page, plain_page
+from brainbench.datasets.core_words import table
+from brainbench.datasets.splitmix import SplitMix64
+
+_OTHER_INITIALS = "BDFGKLMNPRSTVZ"
+
+
+def semantic(script: Script) -> None:
+    """Three questions that only the meaning of a page answers, each with a twin of the same shape."""
+    rng, names = script.rng, Names(script.rng)
+    meanings: list[Mapping[str, Any]] = table("meanings")["meaning"]
+    first = 3 * script.index
+    chosen = [meanings[(first + i) % len(meanings)] for i in range(3)]
+    turns: list[tuple[Named | None, str]] = []
+    for meaning in chosen:
+        of = names.cast(meaning["kind"])
+        script.seed(Page(of, meaning["summary"], meaning["body"]))
+        which = rng.below(len(meaning["ask"]))
+        turns += [(of, meaning["ask"][which]), (None, meaning["twin"][which])]
+    script.seed(*(plain_page(rng, names.cast(k)) for k in ("person", "person", "company", "project")))
+    rng.shuffle(turns)
+    for wanted, text in turns:
+        if wanted is None:
+            script.quiet(text)
+        else:
+            script.must(text, [wanted])
+        script.reply(rng.pick(english("reply")))
+
+
+def typo(script: Script) -> None:
+    """Names with a slip of the keys, and strangers as many letters away; each kind once without a slip."""
+    rng, names = script.rng, Names(script.rng)
+    kinds = ("company", "project", "person") if script.stratum == "medium" else ("person", "company", "person")
+    slipped, plain = [names.cast(k) for k in kinds], names.person()
+    script.seed(*(plain_page(rng, n) for n in [*slipped, plain, names.cast("project")]))
+    turns: list[tuple[Named, str, bool]] = [(plain, plain.title, True), (plain, names.person().title, False)]
+    for who in slipped:
+        turns += [(who, _slip(rng, who), True), (who, _stranger(rng, who), False)]
+    rng.shuffle(turns)
+    for who, name, is_known in turns:
+        key = "ask_person" if who.kind == "person" else "ask_thing"
+        ask_in(script, rng.pick(english(key)), name, who, is_known)
+        script.reply(rng.pick(english("reply")))
+
+
+def _slip(rng: SplitMix64, who: Named) -> str:
+    """The name with two neighbouring letters swapped in its last word, or one of its letters dropped."""
+    head, _, word = surface(who, "full").rpartition(" ")
+    spots = [i for i in range(1, len(word) - 2) if word[i] != word[i + 1]]
+    at = rng.pick(spots)
+    swap = rng.below(3) > 0
+    changed = word[:at] + word[at + 1] + word[at] + word[at + 2 :] if swap else word[:at] + word[at + 1 :]
+    return f"{head} {changed}".strip()
+
+
+def _stranger(rng: SplitMix64, who: Named) -> str:
+    """A name one letter away from that of `who`: its last word begins otherwise, so it is another name."""
+    head, _, word = who.title.rpartition(" ")
+    initial = rng.pick([c for c in _OTHER_INITIALS if c != word[0]])
+    return f"{head} {initial}{word[1:]}".strip()
