@@ -75,13 +75,14 @@ def metrics() -> str:
 def suites() -> str:
     """The questions that the bench asks."""
     table = importlib.import_module("brainbench.suites").SUITES
-    known = importlib.import_module("brainbench.metrics").METRICS
     parts = []
     for name, suite in table.items():
-        of_suite = [f"[{m}](metrics.md#{m})" for m, metric in known.items() if metric.suite == name]
-        needs = ", ".join(sorted(str(c) for c in getattr(suite, "requires", ())))
-        lines = [_first_line(suite), f"Metrics: {', '.join(of_suite) or 'none'}.", f"Needs: {needs}." if needs else ""]
-        parts.append(f"## {name}\n\n" + "\n\n".join(line for line in lines if line))
+        of_suite = ", ".join(f"[{metric}](metrics.md#{metric})" for metric in suite.metrics)
+        needs = "; ".join(" or ".join(sorted(group)) for group in suite.needs)
+        judged = "once, and stands under each harness" if suite.shared else "per harness"
+        parts.append(
+            f"## {name}\n\n{suite.question}\n\n- metrics: {of_suite}\n- needs: {needs or 'nothing'}\n- judged {judged}"
+        )
     return _page("Suites", "A suite is one question asked of a memory. Pick some with `brainbench run --suite`.", parts)
 
 
@@ -160,8 +161,7 @@ def _resolve(target: str) -> object:
 
 
 def _first_line(thing: object) -> str:
-    text = getattr(thing, "question", None) or getattr(thing, "__doc__", None) or ""
-    return str(text).strip().split("\n\n")[0].replace("\n", " ")
+    return (getattr(thing, "__doc__", None) or "").strip().split("\n\n")[0].replace("\n", " ")
 
 
 def _plain(text: str) -> str:

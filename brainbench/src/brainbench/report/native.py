@@ -76,6 +76,7 @@ def cell_json(cell: Cell) -> dict[str, object]:
             for dimension, parts in sorted(cell.slices.items())
         },
         "failed_items": list(cell.failed_items),
+        "leaks": list(cell.leaks),
         "fixtures": list(cell.fixtures),
         "not_applicable": list(cell.not_applicable),
         "errors": cell.errors,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from brainbench.evidence import Scoreboard
-from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals
+from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
 from brainbench.suites import Cell
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -28,7 +27,6 @@ LIMITS = (
     "The numbers hold for this corpus; intervals treat counted things as independent and cover chance only.",
     "n/a is not a result: neither a zero nor a pass.",
 )
-_Z95 = 1.959963984540054
 
 
 class Breach(Protocol):
@@ -83,21 +81,11 @@ def measured(value: Measured | None) -> str:
     return f"mean {four_decimals(value.total / value.of)} (of {value.of})" if value.of else "not asked"
 
 
-def wilson(ratio: Ratio) -> tuple[float, float]:
-    """The two ends of the 95 % Wilson score interval, in [0, 1] (Wilson 1927)."""
-    share, trials, z2 = ratio.n / ratio.of, ratio.of, _Z95**2
-    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = _Z95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
-    low = 0.0 if ratio.n == 0 else max(0.0, middle - half)
-    high = 1.0 if ratio.n == ratio.of else min(1.0, middle + half)
-    return low, high
-
-
 def interval(value: Measured | None) -> str:
     """`low-high` of the 95 % Wilson interval; "" where there is none."""
     if not isinstance(value, Ratio):
         return ""
-    low, high = wilson(value)
+    low, high = wilson(value.n, value.of)
     return f"{four_decimals(low)}-{four_decimals(high)}"
 
 
