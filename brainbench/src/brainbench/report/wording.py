@@ -8,6 +8,7 @@ from typing import Protocol
 
 from brainbench.evidence import Scoreboard
 from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
+from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -15,6 +16,7 @@ VERDICT_WORDS: Mapping[str, str] = {
     "fail": "✗ FAIL",
     "inconclusive": "? INCONCLUSIVE",
 }
+TIES = "better (>) or not to be told apart (=), by exact paired test at 5 %"
 STATUS_WORDS: Mapping[str, str] = {
     "scored": "scored",
     "not_applicable": "n/a",
@@ -134,6 +136,12 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
     for seam, (n, of) in sorted(board.ceilings.items()):
         if of:
             yield f"{clean(seam)}: push_recall can reach {measured(Ratio(n, of))}"
+
+
+def ties(board: Scoreboard) -> Iterator[str]:
+    """Which systems can be told apart: `seam/suite: best > next = its equal`."""
+    for place, groups in tie_groups(board.cells).items():
+        yield f"{clean(place)}: {' > '.join(' = '.join(map(clean, group)) for group in groups)}"
 
 
 def deviations(board: Scoreboard) -> Iterator[tuple[str, str]]:
