@@ -57,8 +57,8 @@ CATEGORIES: tuple[Category, ...] = (
     Category("assistant", 3, ("medium",), scenes.scene),
     Category("injection", 3, ("medium",), scenes.scene),
     Category("multi-source", 4, ("easy", "medium"), scopes.multi_source),
-    Category("write-back", 6, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
-    Category("continuity", 6, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
+    Category("write-back", 7, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
+    Category("continuity", 7, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
 )
 
 

@@ -61,10 +61,10 @@ def small_talk(script: Script, n: int = 1) -> None:
 
 
 def direct(script: Script) -> None:
-    """Five names in different forms, strangers in the same forms, and one name again."""
+    """Six names in different forms, strangers in the same forms, and one name again."""
     rng, names = script.rng, Names(script.rng)
     forms = _EASY_FORMS if script.stratum == "easy" else _MEDIUM_FORMS
-    kinds = ("person", "person", "person", "company", "project")
+    kinds = ("person", "person", "person", "company", "project", "place")
     known, unknown = [names.cast(k) for k in kinds], [names.cast(k) for k in ("person", "person", "company")]
     script.seed(*(page_with_short_names(rng, n) for n in known))
     turns = [(n, True) for n in known] + [(n, False) for n in unknown]
