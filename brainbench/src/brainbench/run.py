@@ -25,7 +25,7 @@ from brainbench.model import Capability, Fixture, Observation, Replayed, SeamCon
 from brainbench.replay import observations_hash
 from brainbench.replay.sweep import FIXTURE_SECONDS, Task, sweep
 from brainbench.seams import SEAMS, seam_named
-from brainbench.suites import SUITES, foreign_slugs, judge, push_ceiling
+from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
 from brainbench.systems import SYSTEMS, System, load_system, system_names
 
 ALONE = ("null", "bm25", "files+grep")

@@ -17,16 +17,6 @@ from pathlib import Path
 from typing import cast
 
 import wellkept
-from wellkept import hooks
-from wellkept.errors import NotFound
-from wellkept.hooks import claude_code, codex, openclaw
-from wellkept.ingest import codex as rollouts
-from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Role
-from wellkept.model import Message as Said
-from wellkept.providers.scripted import ScriptedExtractor
-from wellkept.storage import Store, open_store
-
 from brainbench.errors import SystemFailure
 from brainbench.model import (
     Ask,
@@ -44,8 +34,11 @@ from brainbench.model import (
 from brainbench.systems import System
 from wellkept import hooks
 from wellkept.errors import NotFound
-from wellkept.hooks import codex, openclaw
+from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
+from wellkept.memory import Memory
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Role
+from wellkept.model import Message as Said
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
 
