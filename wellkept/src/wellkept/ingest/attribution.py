@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import regex  # type: ignore[import-untyped]
@@ -48,11 +48,8 @@ def locate(segment: Segment, candidate: CandidateFact) -> Located | None:
 
 def attribute(names: Names, segment: Segment, found: Sequence[Located]) -> tuple[str | None, ...]:
     """The slug of the page that each fact is about, or None where it cannot be told."""
-    mentions = [one.candidate.mention or "" for one in found]
-    forms = [form for mention in mentions for form in _forms(mention)]
-    names.learn((*FULL_NAMES, *SLUG_FORMS, *PART_NAMES), forms)
-    reading = _Reading(names, segment)
-    pages = [_resolve(names, reading, one) for one in found]
+    reading = _Reading(names, segment, found)
+    pages = [_resolve(reading, one) for one in found]
     return tuple(page.slug if page else None for page in pages)
 
 
@@ -67,33 +64,47 @@ def _forms(mention: str) -> tuple[str, ...]:
 
 
 class _Reading:
-    """One segment with the names in it, found when they are first asked for."""
+    """One segment and what is told about it. All its texts are looked up together, once one of them is needed."""
 
-    def __init__(self, names: Names, segment: Segment) -> None:
+    def __init__(self, names: Names, segment: Segment, found: Sequence[Located]) -> None:
         self.names = names
         self.texts = [message.text for message in segment.messages]
-        self._sightings: dict[bool, list[list[Sighting]]] = {}
+        told = [text for one in found for text in (one.candidate.mention, one.candidate.fact) if text is not None]
+        quotes = [self.texts[one.message][slice(*one.span)] for one in found]
+        self._all = tuple(dict.fromkeys((*self.texts, *told, *quotes)))
+        self._seen: dict[bool, dict[str, list[Sighting]]] = {}
+        forms = [form for one in found for form in _forms(one.candidate.mention or "")]
+        names.learn((*FULL_NAMES, *SLUG_FORMS, *PART_NAMES), forms)
+
+    def sightings(self, text: str, *, inflected: bool = False) -> list[Sighting]:
+        """The names in one of the texts."""
+        if inflected not in self._seen:
+            lines = self.names.sightings(self._all, inflected=inflected)
+            self._seen[inflected] = dict(zip(self._all, lines, strict=True))
+        return self._seen[inflected][text]
+
+    def certain(self, text: str, *, inflected: bool = False) -> Pages:
+        """The pages that one of the texts names beyond doubt."""
+        return _distinct(one.pages[0] for one in self.sightings(text, inflected=inflected) if len(one.pages) == 1)
 
     def before(self, place: tuple[int, int], *, inflected: bool) -> list[PageRef]:
         """The pages named before a place in the segment, the nearest first."""
-        return _in_order(
-            [one for one in self._named(inflected) if (one[0], one[1].end) <= place],
-        )
+        return _in_order(one for message, one in self._named(inflected) if (message, one.end) <= place)
 
     def anywhere(self, *, inflected: bool) -> list[PageRef]:
         """The pages named in the segment, the last one first."""
-        return _in_order(self._named(inflected))
+        return _in_order(one for _, one in self._named(inflected))
 
-    def _named(self, inflected: bool) -> list[tuple[int, Sighting]]:
-        if inflected not in self._sightings:
-            self._sightings[inflected] = self.names.sightings(self.texts, inflected=inflected)
-        return [(message, one) for message, line in enumerate(self._sightings[inflected]) for one in line]
+    def _named(self, inflected: bool) -> Iterator[tuple[int, Sighting]]:
+        for message, text in enumerate(self.texts):
+            for one in self.sightings(text, inflected=inflected):
+                yield message, one
 
 
-def _in_order(named: Iterable[tuple[int, Sighting]]) -> list[PageRef]:
+def _in_order(named: Iterable[Sighting]) -> list[PageRef]:
     """The pages of the sightings, last seen first. A shared name means the one of its pages that was seen last."""
     seen: dict[str, PageRef] = {}
-    for _, sighting in named:
+    for sighting in named:
         pages: Pages = sighting.pages
         if len(pages) > 1:
             known = [page for page in reversed(seen.values()) if page in pages]
@@ -104,19 +115,19 @@ def _in_order(named: Iterable[tuple[int, Sighting]]) -> list[PageRef]:
     return list(reversed(seen.values()))
 
 
-def _resolve(names: Names, reading: _Reading, one: Located) -> PageRef | None:
-    mention = (one.candidate.mention or "").strip()
+def _resolve(reading: _Reading, one: Located) -> PageRef | None:
+    mention = one.candidate.mention or ""
     if not norm(mention):
-        return _unmentioned(names, reading, one)
-    pages = _named_by(names, mention)
+        return _unmentioned(reading, one)
+    pages = _named_by(reading.names, mention)
     fit = PRONOUNS.get(norm(mention))
     if fit is not None and len(pages) != 1:
-        return _referent(names, reading, one, fit)
-    pages = pages or _contained(names, mention)
+        return _referent(reading, one, fit)
+    pages = pages or _contained(reading, mention)
     if len(pages) == 1:
         return pages[0]
     if pages:
-        return _one_of(names, reading, one, pages)
+        return _one_of(reading, one, pages)
     return _described(reading, one, mention)
 
 
@@ -140,12 +151,12 @@ def _named_by(names: Names, mention: str) -> Pages:
     return ()
 
 
-def _contained(names: Names, mention: str) -> Pages:
+def _contained(reading: _Reading, mention: str) -> Pages:
     """The pages named by whole words inside a longer mention; of names that overlap the longest counts."""
     for inflected in (False, True):
-        (found,) = names.sightings([mention], inflected=inflected)
+        found = reading.sightings(mention, inflected=inflected)
         sightings = [one for one in found if not _is_half_a_name(mention, one)]
-        certain = _distinct(page for one in sightings if len(one.pages) == 1 for page in one.pages)
+        certain = _distinct(one.pages[0] for one in sightings if len(one.pages) == 1)
         if certain:
             return certain
         if sightings:
@@ -175,9 +186,9 @@ def _distinct(pages: Iterable[PageRef]) -> Pages:
     return tuple({page.slug: page for page in pages}.values())
 
 
-def _one_of(names: Names, reading: _Reading, one: Located, pages: Pages) -> PageRef | None:
+def _one_of(reading: _Reading, one: Located, pages: Pages) -> PageRef | None:
     """The one of several pages that the fact names in full, else the one named nearest before, else the only one."""
-    in_fact = [page for page in _certain(names, one.candidate.fact) if page in pages]
+    in_fact = [page for page in reading.certain(one.candidate.fact) if page in pages]
     if len(in_fact) == 1:
         return in_fact[0]
     for inflected in (False, True):
@@ -190,12 +201,6 @@ def _one_of(names: Names, reading: _Reading, one: Located, pages: Pages) -> Page
     return None
 
 
-def _certain(names: Names, text: str, *, inflected: bool = False) -> Pages:
-    """The pages that the text names beyond doubt."""
-    (sightings,) = names.sightings([text], inflected=inflected)
-    return _distinct(page for sighting in sightings if len(sighting.pages) == 1 for page in sighting.pages)
-
-
 def _place(one: Located, reading: _Reading) -> tuple[int, int]:
     """Where the mention stands, as a whole word of the quote; the end of the quote when it is not in there."""
     start, end = one.span
@@ -206,19 +211,19 @@ def _place(one: Located, reading: _Reading) -> tuple[int, int]:
     return one.message, found.start() if found else end
 
 
-def _referent(names: Names, reading: _Reading, one: Located, fit: Fit) -> PageRef | None:
+def _referent(reading: _Reading, one: Located, fit: Fit) -> PageRef | None:
     """Whom a pronoun means: who opens the fact in its place, else the fitting page named nearest before."""
     fact = one.candidate.fact
     spoken = norm(one.candidate.mention or "")
     if spoken not in _words(fact):
-        opening = _opening(names, fact)
+        opening = _opening(reading, fact)
         if opening and fits(fit, opening):
             return opening
     for inflected in (False, True):
         page = _nearest(reading, _place(one, reading), fit, inflected=inflected)
         if page:
             return page
-    fitting = [page for page in _certain(names, fact) if fits(fit, page)]
+    fitting = [page for page in reading.certain(fact) if fits(fit, page)]
     return fitting[0] if len(fitting) == 1 and spoken not in _words(fact) else None
 
 
@@ -232,9 +237,9 @@ def _nearest(reading: _Reading, place: tuple[int, int], fit: Fit, *, inflected: 
     return later[0] if len(later) == 1 else None
 
 
-def _opening(names: Names, fact: str) -> PageRef | None:
+def _opening(reading: _Reading, fact: str) -> PageRef | None:
     """The page whose name opens the fact, behind an article at most."""
-    (sightings,) = names.sightings([fact])
+    sightings = reading.sightings(fact)
     article = _ARTICLE.match(fact)
     starts = {0, article.end() if article else 0}
     first = sightings[0] if sightings else None
@@ -255,29 +260,32 @@ def _described(reading: _Reading, one: Located, mention: str) -> PageRef | None:
     return None
 
 
-def _unmentioned(names: Names, reading: _Reading, one: Located) -> PageRef | None:
+def _unmentioned(reading: _Reading, one: Located) -> PageRef | None:
     """The page a fact without a mention is about.
 
     That is the only page that the fact, else the quote names; else whom a pronoun in them means; else, when nobody
     speaks of themselves, the only page that was named before.
     """
-    quote = reading.texts[one.message][slice(*one.span)]
-    texts = (one.candidate.fact, quote)
+    fact, quote = one.candidate.fact, reading.texts[one.message][slice(*one.span)]
+    start = (one.message, one.span[0])
+    fit = _pronoun_in(fact) or _pronoun_in(quote)
+    other = _is_about_somebody_else(fact)
     for inflected in (False, True):
-        for text in texts:
-            pages = _certain(names, text, inflected=inflected)
+        for text in (fact, quote):
+            pages = reading.certain(text, inflected=inflected)
+            if text is quote and other:
+                pages = tuple(page for page in pages if fit and fits(fit, page))
             if pages and not _is_about_somebody_else(text):
                 return pages[0] if len(pages) == 1 else None
-    fit = next((fit for text in texts if (fit := _pronoun_in(text))), None)
-    speaker = FIRST_PERSON.intersection(_words(one.candidate.fact))
     for inflected in (False, True):
-        named = reading.before((one.message, one.span[0]), inflected=inflected)
         if fit:
-            page = _nearest(reading, (one.message, one.span[0]), fit, inflected=inflected)
+            page = _nearest(reading, start, fit, inflected=inflected)
             if page:
                 return page
-        elif named and not speaker:
-            return named[0] if len(named) == 1 else None
+        elif FIRST_PERSON.isdisjoint(_words(fact)):
+            named = reading.before(start, inflected=inflected)
+            if named:
+                return named[0] if len(named) == 1 else None
     return None
 
 

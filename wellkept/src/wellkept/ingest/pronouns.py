@@ -15,6 +15,7 @@ _WORDS: dict[Fit, str] = {
     "person": """
         he she him her his hers himself herself he's she's he'd she'd he'll she'll
         quien lui-même elle-même
+        hän hänen hänet häntä hänelle han hon henne honom hans hennes hun ham hende ő
         他 她 他的 她的 彼 彼女 彼の 彼女の 그 그녀 그의 그녀의 그가 그는 그녀는 그녀가
     """,
     # Never people.
@@ -80,7 +81,7 @@ _EVERYDAY = """
 
 _UNCLEAR = """
     el la le les lo los las o a on os es das des son sa su sus sue suo sua so go mu bu to te the her one lui lei
-    sein mij haar ele ela του της τον την τους он ему ней 그 の その le lo
+    sein han hun ham mij haar ele ela του της τον την τους он ему ней 그 の その le lo
 """
 _HONORIFICS = """
     mr mrs ms miss dr prof professor sir dame lord lady herr frau monsieur madame mme mlle m señor señora sr sra don

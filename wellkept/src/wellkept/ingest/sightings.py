@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, product
 
 import regex  # type: ignore[import-untyped]
@@ -36,7 +37,12 @@ FULL_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
 )
 SLUG_FORMS: tuple[tuple[NameKind, Callable[[str], str]], ...] = (("slug", slugify), ("tail", slugify))
 PART_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (("surname", norm), ("first", norm))
-_FOLDED: tuple[NameKind, ...] = ("alias-fold", "title-fold")
+_INFLECTED: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
+    ("alias-fold", fold),
+    ("title-fold", fold),
+    ("surname", norm),
+    ("first", norm),
+)
 
 Pages = tuple[PageRef, ...]
 
@@ -109,17 +115,20 @@ class Names:
         return next((pages for kind, key in PART_NAMES if (pages := self.pages(kind, key(form)))), ())
 
     def _learn_inflected(self, forms: Iterable[str]) -> None:
-        keys = {key for form in forms if _is_name_like(form) for key in base_forms(form)}
-        for kind in (*_FOLDED, "first", "surname"):
-            self._learn_keys(kind, keys)
+        forms = [form for form in forms if _is_name_like(form)]
+        for kind, key_of in _INFLECTED:
+            self._learn_keys(kind, {key for form in forms for key in base_forms(form, key_of)})
 
     def inflected(self, form: str) -> Pages:
         """The pages that a form with one case ending on each word names; learns what it needs."""
-        keys = base_forms(form)
-        for kinds in (_FOLDED, ("surname", "first")):
-            for kind in kinds:
-                self._learn_keys(kind, keys)
-            found = {page.slug: page for kind in kinds for key in keys for page in self.pages(kind, key)}
+        self._learn_inflected([form])
+        for kinds in (_INFLECTED[:2], _INFLECTED[2:]):
+            found = {
+                page.slug: page
+                for kind, key_of in kinds
+                for key in base_forms(form, key_of)
+                for page in self.pages(kind, key)
+            }
             if found:
                 return tuple(found.values())
         return ()
@@ -173,14 +182,16 @@ _SHORTEST_STEM = {r"\p{Cyrillic}": 2, r"\p{Greek}": 2, r"\p{Latin}": 3}
 _MOST_FORMS = 8_000
 
 
-def base_forms(form: str) -> tuple[str, ...]:
-    """The folded names that the form can be when each of its words carries a case ending; never the form itself."""
-    words = fold(form).split(" ")
+@lru_cache(maxsize=16_384)
+def base_forms(form: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
+    """The keys that the form can have when each of its words carries a case ending; never the form's own."""
+    own = key_of(form)
+    words = own.split(" ")
     choices = [_bases(word) for word in words]
     if len(words) > 3 or not all(choices):
         return ()
     combined = (" ".join(chosen) for chosen in product(*choices))
-    return tuple(key for key in islice(combined, _MOST_FORMS) if key != fold(form))
+    return tuple(key for key in islice(combined, _MOST_FORMS) if key != own)
 
 
 def _bases(word: str) -> tuple[str, ...]:
