@@ -130,6 +130,8 @@ def plain_page(rng: SplitMix64, of: Named, *aliases: str) -> Page:
     """An ordinary English page about `of`."""
     words = table("english")["pages"].get(of.kind, table("english")["pages"]["company"])
     return Page(
-        of, rng.pick(words["summaries"]).format(n=of), " ".join(s.format(n=of) for s in rng.sample(words["bodies"], 2)),
+        of,
+        rng.pick(words["summaries"]).format(n=of),
+        " ".join(s.format(n=of) for s in rng.sample(words["bodies"], 2)),
         aliases,
     )
