@@ -192,6 +192,7 @@ V1_FAULTS: list[tuple[Value, list[str]]] = [
         ],
     ),
     ({"continuity": None}, ["continuity: null is not allowed; needs an object with pair_id, pair_role"]),
+    ({"1": 1}, [f"1: unknown key; allowed here: {TOP}"]),
     ({"seed": 1}, [f"seed: unknown key; allowed here: {TOP}"]),
     ({"gold": {}}, [f"gold: 'gold' {SEALED}"]),
     (turn(gold=1), [f"turns[0].gold: 'gold' {SEALED}"]),
@@ -233,53 +234,90 @@ def scripted(**changes: Any) -> Value:
 
 
 KINDS = '"turn" or "write" or "edit" or "forget" or "confirm" or "resync" or "session_break"'
+CAPABILITIES = " or ".join(f'"{c}"' for c in Capability)
+FACT_KIND = '"event" or "preference" or "commitment" or "belief" or "fact"'
+NO_TURN = "is no turn of this script; needs the event_id of a turn"
+NO_SOURCE = "is no declared source; needs one of"
+NOT_QUOTED = "is not in the quote; needs a part of it, a pronoun or null"
+NOT_VERBATIM = "is not in the text of event 2; needs a verbatim part of it"
+ONE_TARGET = "needs exactly one of slug, fact, text"
+OWN = "needs a value of its own"
 NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
     ({"schema_version": 2.5}, ["schema_version: 2.5 is not allowed; needs 1 or 2"]),
     ({"category": ""}, ['category: "" is not allowed; needs a non-empty string']),
     ({"stratum": "severe"}, ['stratum: "severe" is not allowed; needs "easy" or "medium" or "hard"']),
     ({"language": "e_n"}, ['language: "e_n" is not allowed; needs a BCP 47 language tag such as en, zh-Hant or und']),
-    ({"requires": ["fly"]}, [f'requires[0]: "fly" is not allowed; needs {" or ".join(f"{c!s}".join(chr(34) * 2) for c in Capability)}']),
-    ({"sources": []}, ["sources: an empty list is not allowed; needs a non-empty list of sources", 'active_source: "home" is no declared source; needs one of sources', 'events[3].source: "feed" is no declared source; needs one of sources']),
+    ({"requires": ["fly"]}, [f'requires[0]: "fly" is not allowed; needs {CAPABILITIES}']),
+    (
+        {"sources": []},
+        [
+            "sources: an empty list is not allowed; needs a non-empty list of sources",
+            f'active_source: "home" {NO_SOURCE} sources',
+            f'events[3].source: "feed" {NO_SOURCE} sources',
+        ],
+    ),
     (
         {"sources": [{"id": "home", "owner": "me"}, {"id": "feed"}, {"id": "home"}]},
         [
             'sources[0].owner: "me" is not allowed; needs "user" or "agent" or "external"',
-            'sources[2].id: "home" stands also at sources[0].id; needs a value of its own',
+            f'sources[2].id: "home" stands also at sources[0].id; {OWN}',
         ],
     ),
-    ({"active_source": "work"}, ['active_source: "work" is no declared source; needs one of home, feed']),
+    ({"active_source": "work"}, [f'active_source: "work" {NO_SOURCE} home, feed']),
     ({"setup": [native()["events"][0] | {"event_id": 1}]}, ['setup[0].kind: "turn" is not allowed; needs "write"']),
-    ({"events": []}, ["events: an empty list is not allowed; needs a non-empty list of events", "scripted_facts[0].event_id: 2 is no turn of this script; needs the event_id of a turn"]),
+    (
+        {"events": []},
+        [
+            "events: an empty list is not allowed; needs a non-empty list of events",
+            f"scripted_facts[0].event_id: 2 {NO_TURN}",
+        ],
+    ),
     (event(2, kind="rename"), [f'events[2].kind: "rename" is not allowed; needs {KINDS}']),
     (event(2, kind=...), [f"events[2].kind: missing; needs {KINDS}"]),
     (event(2, kind=["edit"]), [f"events[2].kind: a list of 1 is not allowed; needs {KINDS}"]),
-    (event(1, event_id=1), ["events[1].event_id: 1 stands also at setup[0].event_id; needs a value of its own"]),
+    (event(1, event_id=1), [f"events[1].event_id: 1 stands also at setup[0].event_id; {OWN}"]),
     (event(1, via="page"), ["events[1].slug: missing; a page is written under a slug"]),
-    (event(1, via="mail", actor="me"), [
-        'events[1].via: "mail" is not allowed; needs "page" or "fact" or "tool" or "connector"',
-        'events[1].actor: "me" is not allowed; needs "owner" or "agent" or "external"',
-    ]),
+    (
+        event(1, via="mail", actor="me"),
+        [
+            'events[1].via: "mail" is not allowed; needs "page" or "fact" or "tool" or "connector"',
+            'events[1].actor: "me" is not allowed; needs "owner" or "agent" or "external"',
+        ],
+    ),
     (event(2, content="x"), ["events[2].content: an edit needs either content or replace, and not both"]),
     (event(2, replace=...), ["events[2].content: an edit needs either content or replace, and not both"]),
-    (event(2, replace={"old": "", "new": 1}), [
-        'events[2].replace.old: "" is not allowed; needs a non-empty string',
-        "events[2].replace.new: 1 is not allowed; needs a string",
-    ]),
-    (event(4, target={}), ["events[4].target: names nothing; needs exactly one of slug, fact, text"]),
-    (event(5, target={"slug": "a", "text": "b"}), ["events[5].target: names slug, text; needs exactly one of slug, fact, text"]),
+    (
+        event(2, replace={"old": "", "new": 1}),
+        [
+            'events[2].replace.old: "" is not allowed; needs a non-empty string',
+            "events[2].replace.new: 1 is not allowed; needs a string",
+        ],
+    ),
+    (event(4, target={}), [f"events[4].target: names nothing; {ONE_TARGET}"]),
+    (event(5, target={"slug": "a", "text": "b"}), [f"events[5].target: names slug, text; {ONE_TARGET}"]),
     (event(4, mode="hide"), ['events[4].mode: "hide" is not allowed; needs "expire" or "purge"']),
     (event(5, door=...), ["events[5].door: missing; needs a non-empty string"]),
     (event(6, snapshot={"a b": 1}), ['events[6].snapshot["a b"]: 1 is not allowed; needs a string']),
+    (
+        event(6, snapshot={"7": 1, "#7": 2}),
+        [
+            "events[6].snapshot.7: 1 is not allowed; needs a string",
+            'events[6].snapshot["#7"]: 2 is not allowed; needs a string',
+        ],
+    ),
     (event(7, ts="later"), [f'events[7].ts: "later" is not allowed; needs {TIME}']),
-    (event(7, source="x"), ['events[7].source: "x" is no declared source; needs one of home, feed']),
-    (scripted(event_id=3), ["scripted_facts[0].event_id: 3 is no turn of this script; needs the event_id of a turn"]),
-    (scripted(quote="ask ana sol"), ['scripted_facts[0].quote: "ask ana sol" is not in the text of event 2; needs a verbatim part of it']),
-    (scripted(mention="Bo"), ['scripted_facts[0].mention: "Bo" is not in the quote; needs a part of it, a pronoun or null']),
-    (scripted(kind="rumour"), ['scripted_facts[0].kind: "rumour" is not allowed; needs "event" or "preference" or "commitment" or "belief" or "fact"']),
+    (event(7, source="x"), [f'events[7].source: "x" {NO_SOURCE} home, feed']),
+    (scripted(event_id=3), [f"scripted_facts[0].event_id: 3 {NO_TURN}"]),
+    (scripted(quote="ask ana sol"), [f'scripted_facts[0].quote: "ask ana sol" {NOT_VERBATIM}']),
+    (scripted(mention="Bo"), [f'scripted_facts[0].mention: "Bo" {NOT_QUOTED}']),
+    (scripted(kind="rumour"), [f'scripted_facts[0].kind: "rumour" is not allowed; needs {FACT_KIND}']),
     (scripted(valid_from="soon"), [f'scripted_facts[0].valid_from: "soon" is not allowed; needs {TIME}']),
-    *[({"tags": [], key: 1}, [f"{key}: {key!r} {SEALED}"]) for key in sorted(["gold", "expected", "answer", "label", "match_keywords", "should_retrieve"])],
+    *[
+        ({"tags": [], key: 1}, [f"{key}: {key!r} {SEALED}"])
+        for key in sorted(["gold", "expected", "answer", "label", "match_keywords", "should_retrieve"])
+    ],
     (event(6, snapshot={"answer": "x"}), [f"events[6].snapshot.answer: 'answer' {SEALED}"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.req("C-201", "C-202", "C-203")
@@ -294,7 +332,7 @@ def test_every_fault_of_a_native_fixture_names_field_value_and_remedy(
 def test_a_native_fixture_needs_its_fields(tmp_path: Path, field: str) -> None:
     value = native(scripted_facts=[])
     del value[field]
-    assert [line.split(": ")[1:3] for line in told(put(tmp_path, value))][0][0] == field
+    assert f"a.fixture.json: {field}: missing; needs " in told(put(tmp_path, value))[0]
 
 
 @pytest.mark.parametrize("mention", ["she", "Ana", "ana sol", None, "彼女"])
@@ -467,7 +505,7 @@ def test_times_become_utc(text: str, expected: str) -> None:
     ["", "now", "2026-13-01", "2026-03-02x17:00", "0001-01-01T00:00+14:00", "٢٠٢٦-03-02", "2026-W10-1", " 2026-03-02"],
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="no ISO 8601|years 1 to 9999|month|unparsed|Invalid"):
+    with pytest.raises(ValueError, match=r"no ISO 8601|years 1 to 9999|month"):
         utc(text)
 
 
@@ -632,12 +670,13 @@ def grown(make: Callable[[], Value]) -> st.SearchStrategy[Value]:
 @given(value=JSON | grown(v1) | grown(native))
 def test_whatever_json_is_given_nothing_but_faults_comes_out(tmp_path: Path, value: object) -> None:
     put(tmp_path, json.dumps(value).encode())
-    try:
-        corpus.read(tmp_path, include_holdout=True)
-    except CorpusError as error:
-        assert error.faults
-        assert all(f.file == "a.fixture.json" and f.field and f.reason for f in error.faults)
-        str(error).encode()
+    faults = corpus.scan(tmp_path).all_faults()
+    assert all(f.file == "a.fixture.json" and f.field and f.reason and str(f).encode() for f in faults)
+    if faults:
+        with pytest.raises(CorpusError):
+            corpus.read(tmp_path, include_holdout=True)
+    else:
+        assert corpus.read(tmp_path, include_holdout=True).fixtures
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -683,18 +722,37 @@ def test_the_split_of_native_fixtures_stands_in_the_manifest(tmp_path: Path) -> 
 
 
 MANIFEST_FAULTS: list[tuple[Callable[[Value], object], list[str]]] = [
-    (lambda m: m["files"].pop("fixtures/a.fixture.json"), ['files["fixtures/a.fixture.json"]: missing; the file is present, so list it or remove it']),
-    (lambda m: m["files"].update({"fixtures/z.fixture.json": "0" * 64}), ['files["fixtures/z.fixture.json"]: listed, but does not exist; needs a readable file']),
-    (lambda m: m["files"].update({"fixtures/../../x": "0" * 64}), ['files["fixtures/../../x"]: leads out of the corpus; needs a path below its directory']),
+    (
+        lambda m: m["files"].pop("fixtures/a.fixture.json"),
+        ['files["fixtures/a.fixture.json"]: missing; the file is present, so list it or remove it'],
+    ),
+    (
+        lambda m: m["files"].update({"fixtures/z.fixture.json": "0" * 64}),
+        ['files["fixtures/z.fixture.json"]: listed, but does not exist; needs a readable file'],
+    ),
+    (
+        lambda m: m["files"].update({"fixtures/../../x": "0" * 64}),
+        ['files["fixtures/../../x"]: leads out of the corpus; needs a path below its directory'],
+    ),
     (lambda m: m["split"].update(gate=["a", "b"]), ['split: "b" is in gate and in holdout; needs to be in one']),
-    (lambda m: m["split"].update(gate=["q"]), ['split.gate[0]: "q" is no fixture of this corpus', 'split: "a" is in neither gate nor holdout']),
-    (lambda m: m.update(groups={"g": ["a", "b"]}), ["groups.g: is torn between gate and holdout; a group moves together"]),
+    (
+        lambda m: m["split"].update(gate=["q"]),
+        ['split.gate[0]: "q" is no fixture of this corpus', 'split: "a" is in neither gate nor holdout'],
+    ),
+    (
+        lambda m: m.update(groups={"g": ["a", "b"]}),
+        ["groups.g: is torn between gate and holdout; a group moves together"],
+    ),
     (lambda m: m.pop("licence"), ["licence: missing; needs a non-empty string"]),
-    (lambda m: m.update(extra=1, fixtures_hash="ABC"), [
-        'fixtures_hash: "ABC" is not allowed; needs 64 lower-case hexadecimal digits',
-        "extra: unknown key; allowed here: name, version, schema_version, licence, generator, files, fixtures_hash, corpus_hash, split, groups, counts, universes, canary, validation, expectations_hash",
-    ]),
-]  # fmt: skip
+    (
+        lambda m: m.update(extra=1, fixtures_hash="ABC"),
+        [
+            'fixtures_hash: "ABC" is not allowed; needs 64 lower-case hexadecimal digits',
+            "extra: unknown key; allowed here: name, version, schema_version, licence, generator, files, "
+            "fixtures_hash, corpus_hash, split, groups, counts, universes, canary, validation, expectations_hash",
+        ],
+    ),
+]
 
 
 @pytest.mark.req("C-207")
