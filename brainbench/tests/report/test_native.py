@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -42,3 +43,11 @@ def test_the_whole_board_is_json_with_every_cell(board):
         "metrics": {"know_to_ask_failure_rate": {"n": 0, "of": 5, "rate": "0.0000"}},
     }
     assert document["seed_failures"][1] == {"system": "bm25", "fixture_id": "fix-d", "error": "no such page"}
+
+
+@pytest.mark.req("C-003")
+def test_names_are_sorted_by_code_point(board):
+    names = ("é", "Z", "a", "ä", "\U0001f600", "\uff21")
+    modes = dict.fromkeys(names, "x")
+    document = scoreboard_json(replace(board, config=replace(board.config, modes=modes)))
+    assert list(document["config"]["modes"]) == ["Z", "a", "ä", "é", "\uff21", "\U0001f600"]

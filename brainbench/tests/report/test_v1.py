@@ -11,12 +11,10 @@ from brainbench.evidence import Scoreboard
 from brainbench.metrics import Ratio
 from brainbench.report.v1 import v1_result
 
-GLOSSARY = {"push_recall": "gold pages injected / gold pages"}
-
 
 def result(board: Scoreboard, **more: object) -> dict:
     """What a reader of the file sees: the document after a round trip through JSON."""
-    return json.loads(json.dumps(v1_result(board, GLOSSARY, **more)))
+    return json.loads(json.dumps(v1_result(board, **more)))
 
 
 @pytest.mark.req("C-110")
@@ -51,7 +49,7 @@ def test_the_keys_stand_in_the_order_of_the_format(board):
 def test_a_small_document_is_exactly_this(board):
     only = replace(board, rows=(), warnings=(), seed_failures=(), cells=board.cells[:1])
     document = result(only)
-    native = document["_meta"].pop("native")
+    native, glossary = document["_meta"].pop("native"), document["_meta"].pop("metric_glossary")
     assert document == {
         "receipt": {"result_schema_version": 1, "fixtures_hash": "0123456789abcdef" * 4, "seed": 42},
         "cells": [
@@ -72,7 +70,6 @@ def test_a_small_document_is_exactly_this(board):
         "turn_rows": [],
         "seed_failures": [],
         "_meta": {
-            "metric_glossary": GLOSSARY,
             "system": "wellkept",
             "observations_hash": "fedcba9876543210" * 4,
             "undefined_metrics": ["claude-code/know-to-ask/false_fire_rate"],
@@ -81,6 +78,7 @@ def test_a_small_document_is_exactly_this(board):
             "panel": None,
         },
     }
+    assert glossary["false_fire_rate"] == "must-not turns with any injection / must-not turns (lower is better)"
     assert native["cells"][0]["metrics"]["know_to_ask_failure_rate"] == {"n": 3, "of": 8, "rate": "0.3750"}
 
 

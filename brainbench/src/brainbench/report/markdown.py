@@ -41,10 +41,11 @@ def _harmless(character: str) -> str:
 def summary(board: Scoreboard, outcome: Outcome | None = None, *, strata: bool = False) -> str:
     """The whole summary; ends with a newline. Long lists are cut, and say so."""
     parts = [
-        _verdict(outcome),
+        verdict(outcome),
         "\n".join(f"- {name}: {inert(value)}" for name, value in wording.header(board)),
         "\n".join(_table(board.cells, strata)),
         _section("Seed failures", map(inert, wording.seed_failures(board))) or "Seed failures: none",
+        _section("Systems: " + wording.TIES.replace(">", "&gt;"), map(inert, wording.ties(board))),
         _section("Ceilings", map(inert, wording.ceilings(board))),
         _section(
             "Deviations from the harness itself",
@@ -56,7 +57,8 @@ def summary(board: Scoreboard, outcome: Outcome | None = None, *, strata: bool =
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _verdict(outcome: Outcome | None) -> str:
+def verdict(outcome: Outcome | None) -> str:
+    """The verdict with its breaches and notes, for when there is no scoreboard to show."""
     if outcome is None:
         return "## brainbench: no verdict (nothing was compared)"
     parts = [

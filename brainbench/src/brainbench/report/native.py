@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from brainbench.evidence import Scoreboard
 from brainbench.metrics import Count, Measured, Ratio, four_decimals
+from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell, Slice
 
 
@@ -32,6 +33,7 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         "harness_sha": board.harness_sha,
         "config": _config(board),
         "cells": [cell_json(cell) for cell in board.cells],
+        "tie_groups": {place: [list(group) for group in groups] for place, groups in tie_groups(board.cells).items()},
         "ceilings": {
             seam: measured_json(Ratio(n, of)) if of else None for seam, (n, of) in sorted(board.ceilings.items())
         },
@@ -76,6 +78,7 @@ def cell_json(cell: Cell) -> dict[str, object]:
             for dimension, parts in sorted(cell.slices.items())
         },
         "failed_items": list(cell.failed_items),
+        "leaks": list(cell.leaks),
         "fixtures": list(cell.fixtures),
         "not_applicable": list(cell.not_applicable),
         "errors": cell.errors,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from brainbench.evidence import Scoreboard, TurnRow
-from brainbench.metrics import Count, Measured, Ratio
+from brainbench.metrics import METRICS, Count, Measured, Ratio
 from brainbench.model import SUITE_NAMES
 from brainbench.report.native import scoreboard_json
 from brainbench.seams import HARNESSES
@@ -14,7 +14,6 @@ from brainbench.suites import Cell
 
 def v1_result(
     board: Scoreboard,
-    glossary: Mapping[str, str],
     compare: Mapping[str, object] | None = None,
     fixture_order: Sequence[str] = (),
 ) -> dict[str, object]:
@@ -33,7 +32,7 @@ def v1_result(
         "turn_rows": [_row(row) for row in _ordered_rows(board, system, fixture_order)],
         "seed_failures": _seed_failures(board, system),
         "_meta": {
-            "metric_glossary": dict(glossary),
+            "metric_glossary": glossary(),
             "system": system,
             "observations_hash": board.observations_hash,
             "undefined_metrics": [
@@ -48,6 +47,11 @@ def v1_result(
             "native": scoreboard_json(board),
         },
     }
+
+
+def glossary() -> dict[str, str]:
+    """What each metric counts and which way is better."""
+    return {name: f"{metric.formula} ({metric.better} is better)" for name, metric in METRICS.items()}
 
 
 def _is_v1(seam: str, suite: str) -> bool:

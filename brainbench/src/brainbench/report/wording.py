@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from brainbench.evidence import Scoreboard
-from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals
+from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
+from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -16,6 +16,7 @@ VERDICT_WORDS: Mapping[str, str] = {
     "fail": "✗ FAIL",
     "inconclusive": "? INCONCLUSIVE",
 }
+TIES = "better (>) or not to be told apart (=), by exact paired test at 5 %"
 STATUS_WORDS: Mapping[str, str] = {
     "scored": "scored",
     "not_applicable": "n/a",
@@ -28,7 +29,6 @@ LIMITS = (
     "The numbers hold for this corpus; intervals treat counted things as independent and cover chance only.",
     "n/a is not a result: neither a zero nor a pass.",
 )
-_Z95 = 1.959963984540054
 
 
 class Breach(Protocol):
@@ -83,21 +83,11 @@ def measured(value: Measured | None) -> str:
     return f"mean {four_decimals(value.total / value.of)} (of {value.of})" if value.of else "not asked"
 
 
-def wilson(ratio: Ratio) -> tuple[float, float]:
-    """The two ends of the 95 % Wilson score interval, in [0, 1] (Wilson 1927)."""
-    share, trials, z2 = ratio.n / ratio.of, ratio.of, _Z95**2
-    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = _Z95 * math.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2)) / (1 + z2 / trials)
-    low = 0.0 if ratio.n == 0 else max(0.0, middle - half)
-    high = 1.0 if ratio.n == ratio.of else min(1.0, middle + half)
-    return low, high
-
-
 def interval(value: Measured | None) -> str:
     """`low-high` of the 95 % Wilson interval; "" where there is none."""
     if not isinstance(value, Ratio):
         return ""
-    low, high = wilson(value)
+    low, high = wilson(value.n, value.of)
     return f"{four_decimals(low)}-{four_decimals(high)}"
 
 
@@ -146,6 +136,12 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
     for seam, (n, of) in sorted(board.ceilings.items()):
         if of:
             yield f"{clean(seam)}: push_recall can reach {measured(Ratio(n, of))}"
+
+
+def ties(board: Scoreboard) -> Iterator[str]:
+    """Which systems can be told apart: `seam/suite: best > next = its equal`."""
+    for place, groups in tie_groups(board.cells).items():
+        yield f"{clean(place)}: {' > '.join(' = '.join(map(clean, group)) for group in groups)}"
 
 
 def deviations(board: Scoreboard) -> Iterator[tuple[str, str]]:
