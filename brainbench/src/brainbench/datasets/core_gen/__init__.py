@@ -56,7 +56,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("stale", 4, ("medium", "hard"), scenes.scene, ("push",)),
     Category("assistant", 3, ("medium",), scenes.scene),
     Category("injection", 3, ("medium",), scenes.scene),
-    Category("multi-source", 4, ("easy", "medium"), scopes.multi_source),
+    Category("multi-source", 5, ("easy", "medium"), scopes.multi_source),
     Category("write-back", 7, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
     Category("continuity", 7, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
 )
