@@ -211,10 +211,10 @@ def _v2_document(baseline: Baseline) -> dict[str, object]:
             "systems": list(config.systems),
             "harnesses": list(config.harnesses),
             "suites": list(config.suites),
-            "modes": dict(config.modes),
-            "deviations": {seam: list(words) for seam, words in config.deviations.items()},
+            "modes": dict(sorted(config.modes.items())),
+            "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
         },
-        "capabilities": {system: list(can) for system, can in baseline.capabilities.items()},
+        "capabilities": {system: list(can) for system, can in sorted(baseline.capabilities.items())},
     }
     if baseline.justification is not None:
         document["justification"] = baseline.justification
@@ -226,7 +226,7 @@ def _cell_document(cell: StoredCell) -> dict[str, object]:
     return {
         **_part_document(cell),
         "failed": list(cell.failed or ()),
-        "strata": {name: _part_document(part) for name, part in cell.strata.items()},
+        "strata": {name: _part_document(part) for name, part in sorted(cell.strata.items())},
     }
 
 
@@ -234,7 +234,7 @@ def _part_document(part: Part) -> dict[str, object]:
     document: dict[str, object] = {
         "gold_total": part.gold_total,
         "gold_failed": part.gold_failed,
-        "metrics": {name: _counts(value) for name, value in part.metrics.items()},
+        "metrics": {name: _counts(value) for name, value in sorted(part.metrics.items())},
     }
     if part.ceiling is not None:
         document["ceiling"] = _counts(part.ceiling)

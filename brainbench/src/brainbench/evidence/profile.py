@@ -52,6 +52,7 @@ def read_profile(data: bytes, name: str) -> Profile:
     _only(name, "", document, ("schema_version", "name", "zero", "floors"))
     if document.get("schema_version") != 1:
         raise IncompatibleError(f"{name}: schema_version: must be 1")
+    zero = _zero(name, document.get("zero", []))
     floors: dict[Place, tuple[Floor, ...]] = {}
     for kind, strata in _table(name, "floors", document.get("floors", {})).items():
         _known(name, "floors", kind, _KINDS)
@@ -62,7 +63,7 @@ def read_profile(data: bytes, name: str) -> Profile:
             floors[cast(CorpusKind, kind), stratum] = tuple(sorted(found))
     if not any(floors.values()):
         raise IncompatibleError(f"{name}: floors: a gate without floors passes everything; name at least one")
-    return Profile(str(document.get("name", name)), _zero(name, document.get("zero", [])), floors)
+    return Profile(str(document.get("name", name)), zero, floors)
 
 
 def _zero(name: str, value: object) -> frozenset[str]:
