@@ -1,0 +1,727 @@
+"""The default store: one SQLite file that several threads and processes may use at once."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+import regex  # type: ignore[import-untyped]
+
+from wellkept.errors import InvalidInput, StoreUnavailable
+from wellkept.model import (
+    FACT_KINDS,
+    Chunk,
+    Fact,
+    FactKind,
+    Hit,
+    Name,
+    NameKind,
+    NameMatch,
+    Page,
+    PageRef,
+    Provenance,
+    Source,
+    Status,
+    TimelineEntry,
+    Trust,
+)
+from wellkept.names import fold, norm
+from wellkept.storage.schema import SchemaMismatch, is_current, migrate
+
+_BUSY_MS = 5000
+_BODY_START_CHARS = 2000
+_LARGEST_LIMIT = 2**31
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+# What each pragma must read back as; WAL does not exist for a database in memory.
+_PRAGMAS: tuple[tuple[str, object], ...] = (
+    ("busy_timeout", _BUSY_MS),
+    ("journal_mode", "wal"),
+    ("synchronous", 2),
+    ("secure_delete", 1),
+    ("foreign_keys", 1),
+    ("temp_store", 2),
+    ("cache_size", -32_000),
+    ("trusted_schema", 0),
+)
+
+_REMEDIES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+    (apsw.NotADBError, "it is not a wellkept database. Choose another path, or move the file away to start empty"),
+    (
+        (apsw.CorruptError, UnicodeDecodeError),
+        "the database is damaged. Restore a copy, or move the file away to start empty",
+    ),
+    (apsw.ReadOnlyError, "it may not be written. Allow writing to the file and its folder, or choose another path"),
+    (apsw.BusyError, f"another process kept it locked for {_BUSY_MS // 1000} s. Try again, or stop that process"),
+    (apsw.FullError, "the disk is full. Free some space and try again"),
+    (apsw.CantOpenError, "the file cannot be opened. Check that its folder exists and may be written"),
+    (apsw.ConnectionClosedError, "it was closed. Open it again"),
+)
+
+# Scripts written without spaces: the index sees each of their letters as a word, and a word of them as a phrase.
+_UNSPACED = regex.compile(
+    r"(?=[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])\X",
+)
+_SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
+
+_PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
+  (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)
+  FROM pages JOIN page_texts ON page_id = pages.id"""
+
+_FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
+  mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by"""
+
+_PUT_PAGE = """
+INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
+  aliases, summary)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (source, slug) DO UPDATE SET title = excluded.title, type = excluded.type, status = excluded.status,
+  trust = excluded.trust, superseded_by = excluded.superseded_by, updated_at = excluded.updated_at,
+  chunk_count = excluded.chunk_count, chunk_chars = excluded.chunk_chars, aliases = excluded.aliases,
+  summary = excluded.summary
+RETURNING id
+"""
+
+_FIND_NAMES = """
+SELECT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+FROM json_each(?) AS wanted
+CROSS JOIN names AS n ON n.source = ? AND n.kind = ? AND n.key = wanted.value
+CROSS JOIN pages AS p ON p.id = n.page_id
+CROSS JOIN page_texts AS t ON t.page_id = n.page_id
+WHERE p.status = 'active' AND p.type <> 'conversation'
+ORDER BY n.key, p.slug
+"""
+
+_MATCHING_CHUNKS = """
+SELECT asked.key, c.id, p.slug, c.ordinal, c.chars, times_found(chunks_fts)
+FROM json_each(?) AS asked
+CROSS JOIN chunks_fts
+CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
+CROSS JOIN pages AS p ON p.id = c.page_id
+WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
+"""
+
+_SOURCE_SIZE = """
+SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages WHERE source = ? AND status = 'active'
+"""
+
+_CHUNK_TEXTS = """
+SELECT c.id, p.title, c.text, p.trust
+FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value JOIN pages AS p ON p.id = c.page_id
+"""
+
+_SAME_FACT = """
+SELECT id, trust FROM facts
+WHERE source = ? AND ifnull(session_page, '') = ifnull(?, '') AND text_hash = ? AND ifnull(entity, '') = ifnull(?, '')
+  AND status IN ('active', 'expired')
+"""
+
+_ADD_FACT = """
+INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
+  event_id, quote_start, quote_end, source, session_page, text_hash, entity, status, recorded_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
+RETURNING id
+"""
+
+_RETELL_FACT = """
+UPDATE facts SET text = ?, mention = ?, kind = ?, confidence = ?, trust = ?, valid_from = ?, valid_until = ?,
+  told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?
+WHERE id = ?
+"""
+
+_EXPIRE_FACTS = """
+UPDATE facts SET status = 'expired', expired_at = ?
+WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELECT value FROM json_each(?))
+"""
+
+_EMPTY_EVERYTHING = (
+    "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
+    "DELETE FROM chunks",
+    "DELETE FROM names",
+    "DELETE FROM timeline",
+    "DELETE FROM page_texts",
+    "DELETE FROM pages",
+    "DELETE FROM facts",
+    "DELETE FROM sources",
+    "DELETE FROM sqlite_sequence WHERE name = 'facts'",
+)
+
+_Row = tuple[Any, ...]
+_Value = None | int | float | str | bytes
+_Values = tuple[_Value, ...]
+
+
+class SqliteStore:
+    """A Store in one file, or in memory for ":memory:".
+
+    Writes of one process take turns and are on the disk when they return; reads go on beside them and see what
+    is committed, or, inside a transaction, what it wrote itself. Raises StoreUnavailable when the file cannot
+    be used and InvalidInput for a value that no text column can hold.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+        self._writes = threading.RLock()
+        self._depth = 0
+        self._owner: int | None = None
+        in_memory = self._path == ":memory:"
+        if not in_memory:
+            _check_file(self._path)
+        self._writer = self._open(in_memory)
+        try:
+            self._bring_up_to_date()
+            self._reader = self._writer if in_memory else self._open(in_memory)
+        except BaseException:
+            self._writer.close()
+            raise
+        self._reads = self._writes if in_memory else threading.RLock()
+
+    # -- transactions
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
+        with self._writes:
+            begin, commit, rollback = _steps(self._depth)
+            self._run(self._writer, begin)
+            self._depth, self._owner = self._depth + 1, threading.get_ident()
+            try:
+                yield
+                self._run(self._writer, commit)
+            except BaseException:
+                self._undo(rollback)
+                raise
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = None
+
+    def _undo(self, rollback: tuple[str, ...]) -> None:
+        # SQLite ends the transaction itself on a full disk or a damaged file; then there is nothing left to undo.
+        try:
+            if self._writer.in_transaction:
+                for statement in rollback:
+                    self._run(self._writer, statement)
+        except StoreUnavailable:
+            if self._depth == 1:
+                self._writer.close()
+
+    # -- sources
+
+    def add_source(self, source: Source) -> None:
+        """Make sure the source exists. Known already: its owner stays as it was."""
+        _check_text("source", source.id)
+        with self.transaction():
+            self._change("INSERT INTO sources VALUES (?, ?) ON CONFLICT DO NOTHING", (source.id, source.owner))
+
+    def sources(self) -> tuple[Source, ...]:
+        """All sources, by id."""
+        rows = self._select("SELECT id, owner FROM sources ORDER BY id")
+        return tuple(Source(source, owner) for source, owner in rows)
+
+    # -- pages
+
+    def put_page(self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
+        """Create or replace the page with its chunks, names, aliases and timeline. An unknown source is added."""
+        _check_page(page, chunks, names)
+        values: _Values = (
+            page.source,
+            page.slug,
+            page.title,
+            page.type,
+            page.status,
+            int(page.trust),
+            page.superseded_by,
+            _moment("updated_at", page.updated_at),
+            len(chunks),
+            sum(len(chunk.text) for chunk in chunks),
+            json.dumps(page.aliases, ensure_ascii=False),
+            page.summary,
+        )
+        with self.transaction():
+            self.add_source(Source(page.source))
+            ((page_id,),) = self._change(_PUT_PAGE, values)
+            self._clear_page(page_id)
+            self._fill_page(page_id, page, chunks, names)
+
+    def _clear_page(self, page_id: int) -> None:
+        # The index keeps no text of its own: it forgets a chunk only while the chunk can still be read.
+        self._change(
+            "INSERT INTO chunks_fts (chunks_fts, rowid, text) SELECT 'delete', s.id, s.text "
+            "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
+            (page_id,),
+        )
+        for table in ("page_texts", "chunks", "names", "timeline"):
+            self._change(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))  # noqa: S608
+
+    def _fill_page(self, page_id: int, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
+        texts = (page_id, page.body[:_BODY_START_CHARS], page.body, page.content)
+        self._change("INSERT INTO page_texts VALUES (?, ?, ?, ?)", texts)
+        self._change_many(
+            "INSERT INTO chunks (page_id, ordinal, chars, text, searched) VALUES (?, ?, ?, ?, ?)",
+            [(page_id, chunk.ordinal, len(chunk.text), chunk.text, _searched(chunk.text)) for chunk in chunks],
+        )
+        self._change(
+            "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text "
+            "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
+            (page_id,),
+        )
+        self._change_many(
+            "INSERT INTO names (source, kind, key, page_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [(page.source, name.kind, name.key, page_id) for name in names],
+        )
+        self._change_many(
+            "INSERT INTO timeline (page_id, ordinal, date, text) VALUES (?, ?, ?, ?)",
+            [(page_id, ordinal, entry.date, entry.text) for ordinal, entry in enumerate(page.timeline)],
+        )
+
+    def get_page(self, source: str, slug: str) -> Page | None:
+        """The page whatever its status, or None."""
+        if not (_is_storable(source) and _is_storable(slug)):
+            return None
+        rows = self._select(f"SELECT {_PAGES} WHERE source = ? AND slug = ?", (source, slug))
+        with self._read_soundly():
+            return _page(rows[0]) if rows else None
+
+    def pages(self, source: str, limit: int) -> tuple[Page, ...]:
+        """The first `limit` live pages by slug (code point order); conversation pages are left out."""
+        if not _is_storable(source):
+            return ()
+        rows = self._select(
+            f"SELECT {_PAGES} WHERE source = ? AND status = 'active' AND type <> 'conversation' ORDER BY slug LIMIT ?",
+            (source, _at_most(limit)),
+        )
+        with self._read_soundly():
+            return tuple(_page(row) for row in rows)
+
+    # -- looking up
+
+    def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
+        """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active."""
+        wanted = [key for key in dict.fromkeys(keys) if _is_storable(key)]
+        if not wanted or not _is_storable(source):
+            return ()
+        rows = self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind))
+        with self._read_soundly():
+            return tuple(NameMatch(row[0], _page_ref(row[1:])) for row in rows)
+
+    def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
+        """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal).
+
+        Only the source's own live pages count in the statistics, so no other source can change an order.
+        A word of several parts ("follow-up", or one in a script without spaces) is looked for as a phrase.
+        """
+        asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
+        phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
+        if not phrases or not _at_most(limit) or not _is_storable(source):
+            return ()
+        with self._reading(), self._read_soundly():
+            matches = self._select(_MATCHING_CHUNKS, (json.dumps(phrases, ensure_ascii=False), source))
+            ((chunks, chars),) = self._select(_SOURCE_SIZE, (source,))
+            best = _ranked(matches, chunks, chars)[:limit]
+            ids = json.dumps([chunk_id for _, _, _, chunk_id in best])
+            texts = {row[0]: row[1:] for row in self._select(_CHUNK_TEXTS, (ids,))}
+            hits = []
+            for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
+                title, text, trust = texts[chunk_id]
+                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
+        return tuple(hits)
+
+    # -- facts
+
+    def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
+        """Make `facts` the active facts of `session_page`; ids in the order given.
+
+        A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id and the time
+        it was first recorded; the rest is taken over unless the stored one has the higher trust. Active facts of
+        that session page that are not given again become expired. With `session_page` None the facts are added.
+        """
+        _check_text("source", source)
+        _check_optional("session_page", session_page)
+        recorded = _moment("now", now)
+        for position, fact in enumerate(facts):
+            _check_fact(f"facts[{position}]", fact, source)
+        with self.transaction():
+            self.add_source(Source(source))
+            ids = tuple(self._put_fact(session_page, fact, recorded) for fact in facts)
+            if session_page is not None:
+                self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids)))
+        return ids
+
+    def _put_fact(self, session_page: str | None, fact: Fact, now: int | None) -> int:
+        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
+        same = self._change(_SAME_FACT, (fact.source, session_page, text_hash, fact.entity))
+        if not same:
+            recorded = now if fact.recorded_at is None else _moment("recorded_at", fact.recorded_at)
+            identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
+            ((fact_id,),) = self._change(_ADD_FACT, (*_told(fact), *identity))
+            return int(fact_id)
+        ((fact_id, trust),) = same
+        if fact.trust >= trust:
+            self._change(_RETELL_FACT, (*_told(fact), fact_id))
+        self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
+        return int(fact_id)
+
+    def facts(self, source: str, entity: str | None = None, since: datetime | None = None) -> tuple[Fact, ...]:
+        """Active facts of the source by id, of one entity if named.
+
+        With `since` only those recorded, or valid from a moment, at or after it.
+        """
+        if not _is_storable(source) or (entity is not None and not _is_storable(entity)):
+            return ()
+        sql = f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND status = 'active'"  # noqa: S608
+        values: list[_Value] = [source]
+        if entity is not None:
+            sql += " AND entity = ?"
+            values.append(entity)
+        if since is not None:
+            sql += " AND (recorded_at >= ? OR valid_from >= ?)"
+            values += [_moment("since", since)] * 2
+        rows = self._select(sql + " ORDER BY id", tuple(values))
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
+
+    # -- the whole
+
+    def reset(self) -> None:
+        """Empty every table, keep the schema, let ids start again at 1."""
+        with self.transaction():
+            for statement in _EMPTY_EVERYTHING:
+                self._change(statement)
+
+    def close(self) -> None:
+        """Release the database. Closing twice is harmless."""
+        with self._reads, self._writes:
+            self._reader.close()
+            self._writer.close()
+
+    # -- the connections
+
+    def _open(self, in_memory: bool) -> apsw.Connection:
+        try:
+            connection = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        except (apsw.Error, ValueError) as error:
+            raise self._unavailable(error) from error
+        try:
+            if not in_memory and connection.readonly("main"):
+                raise self._unavailable(apsw.ReadOnlyError())
+            for name, wanted in _PRAGMAS:
+                self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
+            connection.register_fts5_function("times_found", _times_found)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set(self, connection: apsw.Connection, pragma: str, wanted: object) -> None:
+        # A process that has just made the file may hold it while it turns WAL on, and that lock does not wait.
+        deadline = time.monotonic() + _BUSY_MS / 1000
+        while True:
+            try:
+                list(connection.execute(f"PRAGMA {pragma} = {wanted}"))
+                break
+            except apsw.BusyError as error:
+                if time.monotonic() > deadline:
+                    raise self._unavailable(error) from error
+                time.sleep(0.01)
+            except apsw.Error as error:
+                raise self._unavailable(error) from error
+        ((found,),) = self._run(connection, f"PRAGMA {pragma}")
+        if found != wanted:
+            remedy = "Put the file on a local disk" if pragma == "journal_mode" else "Install a newer apsw"
+            raise StoreUnavailable(self._path, f"{pragma} is {found} and cannot be made {wanted}. {remedy}")
+
+    def _bring_up_to_date(self) -> None:
+        try:
+            if not is_current(self._writer):
+                with self.transaction():
+                    migrate(self._writer)
+        except SchemaMismatch as error:
+            raise StoreUnavailable(self._path, str(error)) from error
+        except (apsw.Error, ValueError) as error:
+            raise self._unavailable(error) from error
+
+    @contextmanager
+    def _read_soundly(self) -> Iterator[None]:
+        """A row that no write of ours can have made means that the file is damaged."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+            raise self._unavailable(apsw.CorruptError()) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Selects inside see one and the same state."""
+        if self._owner == threading.get_ident():
+            yield
+            return
+        with self._reads:
+            self._run(self._reader, "BEGIN")
+            try:
+                yield
+            finally:
+                if self._reader.in_transaction:
+                    self._run(self._reader, "COMMIT")
+
+    def _select(self, sql: str, values: _Values = ()) -> list[_Row]:
+        if self._owner == threading.get_ident():
+            return self._run(self._writer, sql, values)
+        with self._reads:
+            return self._run(self._reader, sql, values)
+
+    def _change(self, sql: str, values: _Values = ()) -> list[_Row]:
+        return self._run(self._writer, sql, values)
+
+    def _change_many(self, sql: str, rows: Sequence[_Values]) -> None:
+        try:
+            self._writer.executemany(sql, rows)
+        except apsw.Error as error:
+            raise self._unavailable(error) from error
+
+    def _run(self, connection: apsw.Connection, sql: str, values: _Values = ()) -> list[_Row]:
+        try:
+            return list(connection.execute(sql, values))
+        except (apsw.Error, UnicodeDecodeError) as error:
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, error: Exception) -> StoreUnavailable:
+        for kind, remedy in _REMEDIES:
+            if isinstance(error, kind):
+                return StoreUnavailable(self._path, remedy)
+        return StoreUnavailable(self._path, f"{error}. Check the file and its disk, or restore a copy")
+
+
+def _steps(depth: int) -> tuple[str, str, tuple[str, ...]]:
+    """Statements that begin, keep and undo the transaction at a depth."""
+    if depth == 0:
+        return "BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",)
+    name = f"inner_{depth}"
+    return f"SAVEPOINT {name}", f"RELEASE {name}", (f"ROLLBACK TO {name}", f"RELEASE {name}")
+
+
+def _check_file(path: str) -> None:
+    """Make the file, for its owner only, unless it is there; StoreUnavailable when it cannot be a database."""
+    if not path or "\0" in path or path.startswith(":"):
+        raise StoreUnavailable(repr(path), 'it does not name a file. Give the path of one, or ":memory:"')
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        _make_file(path)
+        return
+    except (OSError, ValueError) as error:
+        raise StoreUnavailable(path, f"{_reason(error)}. Choose another path") from error
+    if stat.S_ISDIR(found.st_mode):
+        raise StoreUnavailable(path, "it is a folder. Name a file inside it")
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreUnavailable(path, "it is not a regular file. Choose another path")
+
+
+def _make_file(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise StoreUnavailable(path, f"the folder {folder} does not exist. Make it, or choose another path")
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except (OSError, ValueError) as error:
+        raise StoreUnavailable(path, f"{_reason(error)}. Choose another path, or allow writing there") from error
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _is_storable(text: str) -> bool:
+    if "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_text(field: str, text: str) -> None:
+    if not isinstance(text, str):
+        raise InvalidInput(field, f"must be text, not {type(text).__name__}")
+    if "\0" in text:
+        raise InvalidInput(field, "holds a NUL character; remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(field, f"holds half a surrogate pair at character {error.start}; remove it") from error
+
+
+def _check_optional(field: str, text: str | None) -> None:
+    """None and "" would be one and the same in the identity of a fact, so "" is refused."""
+    if text is None:
+        return
+    _check_text(field, text)
+    if not text:
+        raise InvalidInput(field, "is empty; leave it out instead")
+
+
+def _check_page(page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
+    for field in ("source", "slug", "title", "type", "status", "summary", "body", "content"):
+        _check_text(field, getattr(page, field))
+    if page.superseded_by is not None:
+        _check_text("superseded_by", page.superseded_by)
+    for position, alias in enumerate(page.aliases):
+        _check_text(f"aliases[{position}]", alias)
+    for position, entry in enumerate(page.timeline):
+        _check_text(f"timeline[{position}]", entry.date)
+        _check_text(f"timeline[{position}]", entry.text)
+    for position, chunk in enumerate(chunks):
+        _check_text(f"chunks[{position}].text", chunk.text)
+    for position, name in enumerate(names):
+        _check_text(f"names[{position}].key", name.key)
+    if len({chunk.ordinal for chunk in chunks}) != len(chunks):
+        raise InvalidInput("chunks", "two have the same ordinal")
+
+
+def _check_fact(field: str, fact: Fact, source: str) -> None:
+    if fact.source != source:
+        raise InvalidInput(f"{field}.source", f"is {fact.source!r}, but the facts are put into {source!r}")
+    _check_text(f"{field}.text", fact.text)
+    if fact.kind not in FACT_KINDS:
+        raise InvalidInput(f"{field}.kind", f"is {fact.kind!r}; use one of {', '.join(FACT_KINDS)}")
+    if fact.status != "active":
+        raise InvalidInput(f"{field}.status", f"is {fact.status!r}; only active facts can be put")
+    if not 0 <= fact.confidence <= 1:
+        raise InvalidInput(f"{field}.confidence", f"is {fact.confidence}; it runs from 0 to 1")
+    _check_optional(f"{field}.entity", fact.entity)
+    told = fact.provenance
+    _check_text(f"{field}.provenance.source", told.source)
+    for name in ("source_session", "source_markdown_slug", "event_id"):
+        value = getattr(told, name)
+        if value is not None:
+            _check_text(f"{field}.provenance.{name}", value)
+    if fact.mention is not None:
+        _check_text(f"{field}.mention", fact.mention)
+    for name in ("valid_from", "valid_until", "recorded_at"):
+        _moment(f"{field}.{name}", getattr(fact, name))
+
+
+def _moment(field: str, time_: datetime | None) -> int | None:
+    if time_ is None:
+        return None
+    if time_.tzinfo is None or time_.utcoffset() is None:
+        raise InvalidInput(field, "has no time zone; give an aware datetime")
+    return (time_ - _EPOCH) // _MICROSECOND
+
+
+def _datetime(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _EPOCH + microseconds * _MICROSECOND
+
+
+def _at_most(limit: int) -> int:
+    if limit < 0:
+        raise InvalidInput("limit", f"is {limit}; it must not be negative")
+    return min(limit, _LARGEST_LIMIT)
+
+
+def _searched(text: str) -> str | None:
+    """The text as the index shall see it, or None when the tokenizer reads the text itself well."""
+    if text.isascii():
+        return None
+    return str(_UNSPACED.sub(r" \g<0> ", fold(text)))
+
+
+def _times_found(api: apsw.FTS5ExtensionApi, *_: _Value) -> int:
+    """How often the one phrase of the query stands in the row."""
+    return api.inst_count
+
+
+def _ranked(matches: Sequence[_Row], chunks: int, chars: int) -> list[tuple[float, str, int, int]]:
+    """(minus BM25, slug, ordinal, chunk id), best first. `chunks` and `chars` are what all live pages hold."""
+    held = Counter(match[0] for match in matches)
+    rarity = {phrase: math.log1p((chunks - count + 0.5) / (count + 0.5)) for phrase, count in held.items()}
+    usual = max(chars / max(chunks, 1), 1.0)
+    scores: dict[int, float] = {}
+    places: dict[int, tuple[str, int]] = {}
+    for phrase, chunk_id, slug, ordinal, length, count in matches:
+        damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / usual)
+        gain = rarity[phrase] * count * (_SATURATION + 1) / (count + damping)
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + gain
+        places[chunk_id] = (slug, ordinal)
+    return sorted((-score, *places[chunk_id], chunk_id) for chunk_id, score in scores.items())
+
+
+def _told(fact: Fact) -> _Values:
+    told = fact.provenance
+    start, end = told.quote_span or (None, None)
+    return (
+        fact.text,
+        fact.mention,
+        fact.kind,
+        float(fact.confidence),
+        int(fact.trust),
+        _moment("valid_from", fact.valid_from),
+        _moment("valid_until", fact.valid_until),
+        told.source,
+        told.source_session,
+        told.source_markdown_slug,
+        told.event_id,
+        start,
+        end,
+    )
+
+
+def _page(row: _Row) -> Page:
+    source, slug, title, content, body, type_, summary, aliases, status, superseded_by, trust, updated_at, timeline = (
+        row
+    )
+    return Page(
+        source=source,
+        slug=slug,
+        title=title,
+        content=content,
+        body=body,
+        type=type_,
+        summary=summary,
+        aliases=tuple(json.loads(aliases)),
+        status=cast(Status, status),
+        superseded_by=superseded_by,
+        trust=Trust(trust),
+        timeline=tuple(TimelineEntry(date, text) for date, text in json.loads(timeline)),
+        updated_at=_datetime(updated_at),
+    )
+
+
+def _page_ref(row: _Row) -> PageRef:
+    source, slug, title, type_, summary, body_start, trust = row
+    return PageRef(source, slug, title, type_, summary, body_start, Trust(trust))
+
+
+def _fact(row: _Row) -> Fact:
+    fact_id, source, text, entity, kind, told_by, told_in, told_slug, event_id, start, end, mention, *rest = row
+    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by = rest
+    span = None if start is None else (start, end)
+    return Fact(
+        id=fact_id,
+        source=source,
+        text=text,
+        entity=entity,
+        kind=cast(FactKind, kind),
+        provenance=Provenance(told_by, told_in, told_slug, event_id, span),
+        mention=mention,
+        confidence=confidence,
+        trust=Trust(trust),
+        status=cast(Status, status),
+        valid_from=_datetime(valid_from),
+        valid_until=_datetime(valid_until),
+        recorded_at=_datetime(recorded_at),
+        superseded_by=superseded_by,
+    )
