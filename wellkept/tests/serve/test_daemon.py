@@ -282,3 +282,17 @@ def test_what_a_hook_process_costs(start: Start, place: Path, capsys: pytest.Cap
         print(
             f"\nhook process: {cpu:.1f} ms CPU, wall median {sorted(walls)[10]:.0f} ms, p95 {sorted(walls)[18]:.0f} ms"
         )
+
+
+@pytest.mark.req("C-421", "C-422")
+def test_a_program_can_ask_for_the_context_of_a_turn(start: Start) -> None:
+    daemon = start().ready()
+    asked: dict[str, Any] = {"window": [{"role": "user", "text": ASKED, "ts": "2026-03-01T12:00:00Z"}]}
+    for harness in (None, "claude-code", "openclaw"):
+        whole = call(daemon.socket, "turn_context", asked | {"harness": harness}, 20)
+        assert "people/ada-lovelace" in whole["block"]
+        assert whole["degraded"] == []
+        cut = call(daemon.socket, "turn_context", asked | {"harness": harness, "max_bytes": 40}, 20)
+        assert (cut["block"], cut["degraded"]) == ("", ["budget_trimmed"])
+        seen = call(daemon.socket, "turn_context", asked | {"harness": harness, "prior": whole["block"]}, 20)
+        assert (seen["block"], seen["degraded"]) == ("", [])
