@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from wellkept.errors import DaemonUnavailable, SettingsError
+from wellkept.errors import DaemonError, DaemonUnavailable, SettingsError
 from wellkept.hooks import command
 from wellkept.ingest import claude_code, codex
 from wellkept.model import Message
@@ -151,6 +151,25 @@ def test_an_unknown_event_is_silence(start: Start, place: Path) -> None:
     argv[5] = "stop"
     done = subprocess.run(argv, input=b"{}", capture_output=True, timeout=20, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
+
+
+@pytest.mark.req("C-414")
+def test_a_memory_that_is_still_empty_is_silent(place: Path) -> None:
+    daemon = Daemon(place, "--source", "new").ready()
+    try:
+        assert daemon.hook({"prompt": ASKED, "transcript_path": transcript(place)}) == b""
+        assert [beat["reason"] for beat in daemon.beats()] == ["empty_block"]
+    finally:
+        assert daemon.end() == (0, "")
+
+
+@pytest.mark.req("C-330")
+def test_the_daemon_answers_from_its_own_source_only(start: Start, place: Path) -> None:
+    daemon = start("--source", "other").ready()
+    assert daemon.hook({"prompt": ASKED, "transcript_path": transcript(place)}) == b""
+    assert call(daemon.socket, "ping", {"source": "other"}, 5)["ok"]
+    with pytest.raises(DaemonError, match="source_mismatch"):
+        call(daemon.socket, "ping", {"source": "default"}, 5)
 
 
 @pytest.mark.req("C-420")
