@@ -22,6 +22,8 @@ EDGE_CHARS = 10_000
 NAME_CHARS = 120
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
+_FORMS = 6
+_NAME_ENDINGS = frozenset("!?+#.")
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
@@ -40,7 +42,7 @@ _CODE = regex.compile(
     r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
     r"|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+(?:\.[\p{L}\p{N}]+)*"
     r"|[\p{L}\p{N}]+(?:\.[\p{L}\p{N}_]+)+"
-    r"|[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
+    r"|(?=\p{Lu}*\p{Ll})[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
     r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
     r")(?![\p{L}\p{N}_/\\])"
 )
@@ -50,9 +52,8 @@ _SEPARATORS = regex.compile(r"[_.\-]+")
 _APOSTROPHE = regex.compile(r"['’ʼ´׳]")
 _POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
 _CASE_ENDING = regex.compile(r"^(.{2,}?)['’ʼ]\p{Ll}{1,7}$")
-_ARABIC_PROCLITIC = regex.compile(r"^(?:[وف]?(?:ال|لل|[بك]ال|[بكلوف]))(?=\p{L}{3})")
-_ARABIC_CONJUNCTION = regex.compile(r"^[وف](?=[بكل]?\p{L}{3})")
-_HEBREW_PROCLITIC = regex.compile(r"^(?:ו?(?:כש|מש|שה|[הבלמכש])|ו)(?=\p{L}{3})")
+_ARABIC_CLITICS = ("و", "ف", "ب", "ك", "ل", "ال", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "فل", "فب")
+_HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ול", "ומ", "וש", "שה", "מה", "כש", "של")
 
 Case = Literal["capital", "lower", "uncased", "number"]
 
@@ -72,13 +73,14 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text cut into words, and what its words mean."""
+    """A text cut into words, and what its words mean. `telling` words are neither function words nor dates."""
 
     text: str
     words: tuple[Word, ...]
     speech: Speech
     runs: dict[int, tuple[int, int]]
     mids: frozenset[str]
+    telling: tuple[bool, ...]
 
 
 def sightings(text: str) -> tuple[Sighting, ...]:
@@ -110,7 +112,9 @@ def _read(text: str) -> Reading:
         key = norm(word) if len(word) <= NAME_CHARS else ""
         words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
-    return Reading(text, tuple(words), Speech(word.key for word in words), runs, mids)
+    speech = Speech(word.key for word in words)
+    telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
+    return Reading(text, tuple(words), speech, runs, mids, telling)
 
 
 def _bare(key: str) -> str:
@@ -155,7 +159,8 @@ def _code(reading: Reading) -> Iterator[Sighting]:
         found = found[: CODE_SIGHTINGS // 2] + found[-CODE_SIGHTINGS // 2 :]
     for start, name in found:
         for variant, query in enumerate(_code_forms(name)):
-            general = reading.speech.is_hard(query) or reading.speech.is_common(query)
+            speech = reading.speech
+            general = speech.is_hard(query) or speech.is_soft(query) or speech.is_common(query)
             if len(query) > 1 and not query.isdigit() and not general:
                 yield Sighting(name, query, False, start, start + len(name), "code", mid=True, variant=variant)
 
@@ -183,7 +188,10 @@ def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word = reading.words[at]
     if not _stands_alone(reading, at):
         return
-    for variant, form in enumerate(_forms(word.text)):
+    forms = [*_forms(word.text)]
+    if reading.text[word.end : word.end + 1] in _NAME_ENDINGS:
+        forms.append(reading.text[word.start : word.end + 1])
+    for variant, form in enumerate(forms):
         key = norm(form)
         if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key):
             continue
@@ -244,7 +252,7 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     word = reading.words[at]
     if _POSSESSIVE.search(word.text):
         return True
-    if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'":
+    if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'\n":
         return True
     after = reading.words[at + 1]
     return after.case != "capital" and reading.speech.is_said_of_people(after.key)
@@ -300,15 +308,12 @@ def _hyphen_forms(word: str) -> Iterator[str]:
 def _unclitic(word: str) -> list[str]:
     if _HANGUL.search(word):
         return list(hangul_forms(word))
-    forms = []
-    for pattern in (_ARABIC_CONJUNCTION, _ARABIC_PROCLITIC, _HEBREW_PROCLITIC):
-        left = pattern.sub("", word)
-        if left != word and len(left) > 2:
-            forms.append(left)
-            forms += [f"ال{left}"] if word.startswith(("لل", "ولل", "فلل")) else []
-            again = pattern.sub("", left)
-            forms += [again] if again != left and len(again) > 2 else []
-    return forms
+    cut = [
+        (clitic, word[len(clitic) :])
+        for clitic in (*_ARABIC_CLITICS, *_HEBREW_CLITICS)
+        if word.startswith(clitic) and len(word) - len(clitic) > 2
+    ]
+    return [form for clitic, left in cut for form in ((left, f"ال{left}") if clitic.endswith("لل") else (left,))]
 
 
 def _phrases(reading: Reading) -> Iterator[Sighting]:
@@ -327,7 +332,7 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
 
 def _phrase(reading: Reading, at: int, last: int) -> Iterator[Sighting]:
     words = reading.words[at : last + 1]
-    if all(reading.speech.is_hard(word.key) or reading.speech.is_soft(word.key) for word in words):
+    if not any(reading.telling[at : last + 1]):
         return
     start, end = words[0].start, words[-1].end
     strong = _is_name_run(words)
@@ -352,12 +357,12 @@ def _phrase_forms(text: str, words: Sequence[Word]) -> Iterator[str]:
     tails = _forms(last.text) if last.case == "uncased" or _APOSTROPHE.search(last.text) else [last.text]
     middle = text[first.end : last.start]
     seen: dict[str, None] = {}
-    for head in heads[:4]:
-        for tail in tails[:4]:
+    for head in heads[:_FORMS]:
+        for tail in tails[:_FORMS]:
             seen[f"{head}{middle}{tail}"] = None
     whole = text[first.start : last.end]
     if "." in whole:
         seen[whole.replace(".", "")] = None
-    if text[last.end : last.end + 1] in {"!", "?", "+", "#", "."}:
+    if text[last.end : last.end + 1] in _NAME_ENDINGS:
         seen[text[first.start : last.end + 1]] = None
     yield from seen

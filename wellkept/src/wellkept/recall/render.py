@@ -17,7 +17,9 @@ _READ_CHARS = 4_000
 
 _LINE_BREAKS = regex.compile(r"[\p{Cc}\p{Zl}\p{Zp}\s]+")
 _SURROGATES = regex.compile(r"\p{Cs}")
-_INVISIBLE = regex.compile(r"(?V1)[\p{Bidi_Control}[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\p{Variation_Selector}\u3164\u115f\u1160]]]+")
+_INVISIBLE = regex.compile(
+    r"(?V1)[\p{Bidi_Control}[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\p{Variation_Selector}\u3164\u115f\u1160]]]+"
+)
 _TICKS = regex.compile(r"[`｀ˋ]")
 _ARROW = regex.compile(r"→(?=\s*['\"‘’“”])")
 _ANGLE = regex.compile(r"[<＜﹤]")

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-
-import regex  # type: ignore[import-untyped]
 
 from wellkept.names import norm
 
+_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "he", "ko", "zh", "ja"})
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja")
 _EN = "en"
 
-_LATIN = regex.compile(r"\p{Latin}")
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
 
 
@@ -67,8 +65,9 @@ class Speech:
         seen = set(words)
         counts = {language.code: len(seen & language.words("hard")) for language in languages()}
         best = max(counts.values())
-        self._spoken = {code for code, count in counts.items() if count and count * 2 >= best} | {_EN}
-        self._sure = {code for code, count in counts.items() if count > 1 and count * 2 >= best} | {_EN}
+        told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
+        self._spoken = frozenset(told) | self._sure
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
@@ -96,7 +95,7 @@ class Speech:
 
     def is_said_of_people(self, word: str) -> bool:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
-        return word.endswith("ed") or self._in("speaks", word, {_EN})
+        return word.endswith("ed") or self._in("speaks", word, frozenset({_EN}))
 
     def is_common(self, word: str) -> bool:
         """Whether the word is ordinary: in lower case it is not a name, even if a page is called so."""
@@ -123,9 +122,13 @@ class Speech:
             or self.is_capitalised_noun(word)
         )
 
-    def _in(self, section: str, word: str, codes: set[str]) -> bool:
-        anywhere = not _LATIN.search(word)
-        return any(word in language.words(section) for language in languages() if anywhere or language.code in codes)
+    def _in(self, section: str, word: str, codes: frozenset[str]) -> bool:
+        return word in _words_of(section, codes)
+
+
+@lru_cache(maxsize=1024)
+def _words_of(section: str, codes: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*(language.words(section) for language in languages() if language.code in codes))
 
 
 def _stems(word: str) -> Iterable[str]:
