@@ -131,11 +131,9 @@ class Memory:
         told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
         fact = Fact(None, source, text, entity, kind, told, trust=_trust(actor), recorded_at=moment)
         with self.store.transaction():
-            # A fact known before keeps its time, so only those recorded from now on need to be compared.
-            before = {old.id for old in self.store.facts(source, entity, since=moment)}
+            last = self.store.last_fact_id()
             ids = self.store.put_facts(source, None, [fact], moment)
-            after = {new.id for new in self.store.facts(source, entity, since=moment)}
-        return WriteReceipt(source, None, "created" if after - before else "unchanged", ids)
+        return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
 
     def recall_facts(
         self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
