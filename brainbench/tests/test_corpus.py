@@ -263,7 +263,7 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
             f'sources[2].id: "home" stands also at sources[0].id; {OWN}',
         ],
     ),
-    ({"active_source": "work"}, [f'active_source: "work" {NO_SOURCE} home, feed']),
+    ({"active_source": "work"}, [f'active_source: "work" {NO_SOURCE} "home", "feed"']),
     ({"setup": [native()["events"][0] | {"event_id": 1}]}, ['setup[0].kind: "turn" is not allowed; needs "write"']),
     (
         {"events": []},
@@ -306,7 +306,7 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
         ],
     ),
     (event(7, ts="later"), [f'events[7].ts: "later" is not allowed; needs {TIME}']),
-    (event(7, source="x"), [f'events[7].source: "x" {NO_SOURCE} home, feed']),
+    (event(7, source="x"), [f'events[7].source: "x" {NO_SOURCE} "home", "feed"']),
     (scripted(event_id=3), [f"scripted_facts[0].event_id: 3 {NO_TURN}"]),
     (scripted(quote="ask ana sol"), [f'scripted_facts[0].quote: "ask ana sol" {NOT_VERBATIM}']),
     (scripted(mention="Bo"), [f'scripted_facts[0].mention: "Bo" {NOT_QUOTED}']),
@@ -367,6 +367,13 @@ BROKEN: list[tuple[bytes, str]] = [
 @pytest.mark.parametrize(("raw", "expected"), BROKEN)
 def test_a_file_that_is_no_json_object_says_where_and_why(tmp_path: Path, raw: bytes, expected: str) -> None:
     assert told(put(tmp_path, raw)) == [f"a.fixture.json: {expected}"]
+
+
+def test_messages_are_single_lines_of_printable_text(tmp_path: Path) -> None:
+    lines = told(put(tmp_path, v1(category=["x"], holdout="\x1b[2J\u2028", **{"\x9b\n": "y" * 200}), names="\x1b"))
+    assert len(lines) == 3
+    assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) < 250
 
 
 def test_a_value_nested_deep_but_readable_is_refused(tmp_path: Path) -> None:

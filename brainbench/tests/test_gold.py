@@ -335,6 +335,30 @@ def test_missing_directories_are_both_named(tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in lines] == [str(tmp_path / "f"), str(tmp_path / "g")]
 
 
+def test_a_missing_directory_is_one_fault_not_one_for_each_partner(tmp_path: Path) -> None:
+    fixtures, golds = put(tmp_path, {"a": v1(), "b": v1(fixture_id="b")}, {"a": turns()})
+    assert len(told((fixtures, tmp_path / "no"))) == 1
+    assert len(told((tmp_path / "no", golds))) == 1
+
+
+@pytest.mark.req("C-206")
+def test_the_gold_of_held_out_fixtures_may_stay_away(tmp_path: Path) -> None:
+    put(tmp_path, {"a": native(), "b": native(fixture_id="b")}, {"a": native_gold()})
+    draft = corpus.Manifest("tiny", "1", "CC0-1.0", split=corpus.Split(("a",), ("b",), "every second"))
+    gold.write_manifest(tmp_path, draft)
+    assert gold.validate(tmp_path / "fixtures", tmp_path / "gold") == ()
+    public = corpus.read(tmp_path / "fixtures", include_holdout=False)
+    assert list(gold.read(public, tmp_path / "gold")) == ["a"]
+    with pytest.raises(CorpusError, match='no gold for "b"'):
+        gold.read(corpus.read(tmp_path / "fixtures", include_holdout=True), tmp_path / "gold")
+
+
+def test_a_file_that_cannot_be_sealed_is_named(tmp_path: Path) -> None:
+    put(tmp_path, {"a": native()}, {"a": native_gold()})
+    with pytest.raises(CorpusError, match=r"notes\.md: \(file\): does not exist"):
+        gold.write_manifest(tmp_path, corpus.Manifest("tiny", "1", "CC0-1.0"), ["notes.md"])
+
+
 @pytest.mark.req("C-121")
 def test_two_empty_directories_measure_nothing(tmp_path: Path) -> None:
     with pytest.raises(NothingMeasured):
