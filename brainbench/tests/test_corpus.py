@@ -590,6 +590,24 @@ def test_a_reader_of_another_source_speaks_in_it_and_its_page_wins(tmp_path: Pat
     assert [e.source for e in fixture.events] == [None, None, "s"]
 
 
+def test_a_reader_that_is_written_back_ends_its_session_too(tmp_path: Path) -> None:
+    reader = member("r", "reader") | {"suites": ["continuity", "write-back"]}
+    writer = member("w", "writer") | {"suites": ["continuity"]}
+    (fixture,) = corpus.read(put(tmp_path, writer, reader), include_holdout=True).fixtures
+    assert [type(e).__name__ for e in fixture.events] == ["Turn", "SessionBreak", "Turn", "SessionBreak"]
+    assert fixture.suites == ("write-back", "continuity")
+
+
+@pytest.mark.req("C-206")
+@pytest.mark.parametrize("held", ["writer", "reader"])
+def test_a_pair_is_held_out_if_either_half_is(tmp_path: Path, held: str) -> None:
+    pair = [member("w", "writer") | {"suites": ["continuity"]}, member("r", "reader") | {"suites": ["continuity"]}]
+    pair[held == "reader"]["holdout"] = True
+    found = corpus.read(put(tmp_path, *pair, v1()), include_holdout=False)
+    assert [f.fixture_id for f in found.fixtures] == ["a"]
+    assert found.held_out == 1
+
+
 @pytest.mark.req("C-206")
 def test_the_holdout_stays_out_unless_asked_for_but_is_hashed(tmp_path: Path) -> None:
     without = corpus.read(MINI / "fixtures", include_holdout=False)
@@ -633,6 +651,7 @@ def test_title_and_aliases_are_read_from_front_matter(
     [
         ("Ana", "banana, ANA!", "ANA"),
         ("Ana", "Anas", None),
+        ("Ana", "Mariana", None),
         ("ＡＮＡ sol", "ask Ana\tSol", "Ana\tSol"),
         ("Straße 1", "in der STRASSE 1.", "STRASSE 1"),
         ("José", "für Jose\u0301s Haus, Jose\u0301!", "Jose\u0301"),

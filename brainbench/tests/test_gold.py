@@ -398,6 +398,13 @@ def test_v1_gold_speaks_of_user_turns_that_it_lists() -> None:
     assert found.v1_turns["mini-direct", 1] == {"should_retrieve": False}
 
 
+@pytest.mark.req("C-131", "C-208")
+def test_an_assistant_turn_is_never_asked(tmp_path: Path) -> None:
+    fixtures, golds = put(tmp_path, {"a": v1()}, {"a": turns(t1=QUIET, t2=QUIET)})
+    found = gold.read(corpus.read(fixtures, include_holdout=False), golds)["a"]
+    assert {i: e.retrieve for i, e in found.events.items()} == {1: "must_not", 2: None}
+
+
 @pytest.mark.req("C-132", "C-208")
 def test_a_pair_is_judged_by_what_each_of_its_fixtures_declares() -> None:
     found = gold.read(mini(), MINI / "gold")
@@ -462,6 +469,19 @@ def test_a_mention_is_the_longest_name_in_the_turn_else_in_the_fact(
     )
     (fixture,) = gold.with_scripted_facts(corpus.read(fixtures, include_holdout=True), golds).fixtures
     assert fixture.scripted_facts[0].mention == mention
+
+
+@pytest.mark.req("C-208")
+def test_a_mention_is_a_name_of_the_page_in_the_source_that_is_spoken_in(tmp_path: Path) -> None:
+    here = {"slug": "people/x", "content": "---\ntitle: Ana\n---\n", "source_id": "home"}
+    there = {"slug": "people/x", "content": "---\ntitle: Ana Solberg\n---\n", "source_id": "work"}
+    turn = {"turn_id": 1, "role": "user", "text": "Ana Solberg paints.", "ts": TS}
+    fixtures, golds = put(
+        tmp_path,
+        {"a": v1(suites=["write-back"], active_source="home", seed_pages=[there, here], turns=[turn])},
+        {"a": turns(t1=QUIET | {"gold_facts": [FACT | {"entity_slug": "people/x"}]})},
+    )
+    assert [f.mention for f in played(fixtures, golds)[0].scripted_facts] == ["Ana"]
 
 
 def played(fixtures: Path, golds: Path) -> tuple[Fixture, ...]:
