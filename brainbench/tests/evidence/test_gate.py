@@ -426,12 +426,23 @@ def _unable(cell: Any) -> Any:
 
 
 @pytest.mark.req("C-121")
-def test_a_narrowed_run_or_one_with_holdout_never_meets_a_baseline(
-    profile: Profile, good: Scoreboard, base: Baseline
+def test_a_run_with_holdout_gates_nothing(profile: Profile, good: Scoreboard, base: Baseline) -> None:
+    other = replace(good, config=replace(good.config, include_holdout=True))
+    assert gate(profile, other, base, committed(other, WORDS)).exit_code == 2
+    assert gate(profile, other, baseline_of(other), None).exit_code == 2
+
+
+@pytest.mark.req("C-121")
+def test_a_narrowed_run_never_meets_a_full_baseline_and_blesses_nothing(
+    profile: Profile, world: Any, base: Baseline
 ) -> None:
-    for change in ({"narrowed": True}, {"include_holdout": True}):
-        other = replace(good, config=replace(good.config, **change))
-        assert gate(profile, other, base, committed(other, WORDS)).exit_code == 2
+    few = world.board(suites=("push",))
+    narrowed = replace(few, config=replace(few.config, narrowed=True))
+    for file in (None, committed(narrowed, WORDS)):
+        outcome = gate(profile, narrowed, base, file)
+        assert outcome.exit_code == 2
+        assert "a narrowed run never meets a full baseline" in outcome.lines()[0]
+    assert gate(profile, narrowed, baseline_of(narrowed), None).verdict == "pass"
 
 
 @pytest.mark.req("C-710")

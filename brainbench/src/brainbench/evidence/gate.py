@@ -125,8 +125,6 @@ def _doubts(board: Scoreboard) -> Iterator[tuple[Reason, str]]:
         yield Reason.NO_CASES, _nothing(board)
     if board.config.include_holdout:
         yield Reason.INCOMPATIBLE, "a run with the holdout gates nothing"
-    if board.config.narrowed:
-        yield Reason.INCOMPATIBLE, "a narrowed run never meets a full baseline; run without filters"
 
 
 def _nothing(board: Scoreboard) -> str:
@@ -147,7 +145,9 @@ def _unlike(case: _Case) -> Iterator[tuple[Reason, str]]:
     if not any(cell.metrics for cell in base.cells.values()):
         yield Reason.NO_CASES, "the baseline gates nothing"
     differing = config_differences(base.config, run.config)
-    if differing and not _carries_this_run(case):
+    if differing and case.board.config.narrowed:
+        yield Reason.INCOMPATIBLE, "a narrowed run never meets a full baseline; run without filters"
+    elif differing and not _carries_this_run(case):
         yield Reason.INCOMPATIBLE, f"the run differs from its baseline in {', '.join(differing)}; {BANK}"
 
 
@@ -295,5 +295,7 @@ def _limit(floor: Floor, part: Part) -> Fraction | None:
 def why_no_baseline(profile: Profile, board: Scoreboard) -> tuple[str, ...]:
     """Why this run may not be written as a baseline; empty when it may."""
     doubts = [f"{reason}: {text}" for reason, text in _doubts(board)]
+    if board.config.narrowed:
+        doubts.append("usage: a narrowed run is no baseline; run without filters")
     broken = [f"{b.reason}: {b}" for b in _never_waived(profile, board, baseline_of(board), None)]
     return (*doubts, *broken)
