@@ -14,7 +14,7 @@ from brainbench.evidence.baseline import Baseline, as_v1, baseline_of, read_base
 from brainbench.evidence.gate import CommittedFile, gate, read_committed, why_no_baseline
 from brainbench.evidence.outcome import Outcome, outcome_document, when_fresh_is_required
 from brainbench.evidence.profile import Profile
-from brainbench.metrics import Count
+from brainbench.metrics import Count, Ratio
 
 WORDS = "The budget was halved on purpose: see the note on cost."
 Seen = Callable[..., Any]
@@ -473,6 +473,18 @@ def test_the_floors_of_a_version_1_corpus_hold_for_the_whole_cell(profile: Profi
     three = v1_world.board({f"hard-{n}": seen(3, ids=()) for n in range(3)})
     outcome = gate(profile, three, baseline_of(three), None)
     assert metrics_of(outcome) == {"know_to_ask_failure_rate", "push_recall"}
+
+
+@pytest.mark.req("C-706")
+def test_a_floor_never_demands_more_than_the_seam_allows(profile: Profile, v1_world: Any) -> None:
+    board = replace(v1_world, seams=("codex",)).board()
+    push = next(c for c in board.cells if c.suite == "push")
+    half = {**push.metrics, "push_recall": Ratio(1, 2), "push_recall_ceiling": Ratio(1, 2)}
+    at_best = replace(board, cells=(replace(push, metrics=half),))
+    below = replace(board, cells=(replace(push, metrics={**half, "push_recall": Ratio(49, 100)}),))
+    for version in (1, 2):
+        assert gate(profile, at_best, None, committed(at_best, version=version)).verdict == "pass"
+        assert gate(profile, below, None, committed(below, version=version)).verdict == "fail"
 
 
 @pytest.mark.req("C-115")
