@@ -15,7 +15,9 @@ from brainbench.metrics import METRICS, Count, Mean, Ratio
 from brainbench.model import FactRow, Fixture, Observation, Replayed, SeamConfig, SessionBreak, Turn
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, Cell, judge
+from brainbench.suites.leaks import turn_leaks
 from brainbench.suites.matching import says
+from brainbench.suites.scripts import scenes
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(os.environ.get("BRAINBENCH_DATA", ROOT.parent / "shared" / "data"))
@@ -139,3 +141,17 @@ def test_the_slices_of_a_cell_add_up_to_it(name: str) -> None:
                     assert sum(m.n for m in counted if isinstance(m, Ratio)) == whole.n
                     assert sum(m.of for m in counted if isinstance(m, Ratio)) == whole.of
                 assert isinstance(whole, Ratio | Count | Mean) or not any(counted)
+
+
+@pytest.mark.req("C-603", "C-651")
+def test_every_foreign_page_of_the_core_corpus_is_noticed_when_it_leaks() -> None:
+    corpus = corpora.read(CORPORA["core"] / "fixtures", include_holdout=True)
+    scoped = [fixture for fixture in corpus.fixtures if len(fixture.sources) > 1]
+    assert scoped
+    for fixture in scoped:
+        turn = next(e for e in fixture.events if isinstance(e, Turn) and e.role == "user")
+        for write in fixture.setup:
+            foreign = (write.source or fixture.active_source) != fixture.active_source
+            seen = Observation(turn.event_id, "turn", text=write.content.upper())
+            leaks = turn_leaks(fixture, Replayed(fixture.fixture_id, "sut", "x", (seen,)), scenes(fixture))
+            assert bool(leaks) == foreign, (fixture.fixture_id, write.slug)
