@@ -58,7 +58,7 @@ def test_what_a_system_did_not_claim_is_refused() -> None:
     ("text", "names"),
     [
         ("What do I have on Ada Lovelace?", ("Ada Lovelace", "Lovelace")),
-        ("Is Élodie Ångström's flat free? Ask @grace_h.", ("Élodie Ångström", "Ångström", "Ask", "grace_h")),
+        ("Is Élodie Ångström's flat free? Ask @grace_h.", ("Élodie Ångström", "Ask", "grace_h")),
         ("I think The Analytical Engine and Ada differ", ("Analytical Engine", "Ada")),
         ("nothing to see here, иван", ()),
         ("Иван Петров ждёт", ("Иван Петров", "Петров")),

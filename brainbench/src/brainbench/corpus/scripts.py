@@ -57,6 +57,10 @@ def declared(value: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in SUITE_NAMES if name in value["suites"])
 
 
+UNNAMED = "default"
+"""The source of a v1 seed that names none, whichever source is active."""
+
+
 @dataclass(slots=True)
 class _Draft:
     """A v1 script while it is put together: ids count from 1 over setup and events."""
@@ -71,7 +75,7 @@ class _Draft:
     def seed(self, *values: Mapping[str, Any]) -> None:
         """Pages first, then facts. A page that both fixtures of a pair seed is the later one's."""
         pages = {
-            (page.get("source_id", active(value)), page["slug"]): page["content"]
+            (page.get("source_id", UNNAMED), page["slug"]): page["content"]
             for value in values
             for page in listed(value, "seed_pages")
         }
@@ -79,7 +83,7 @@ class _Draft:
             self.setup.append(Write(self.next_id(), "page", "owner", content, slug, source=source))
         for value in values:
             for fact in listed(value, "seed_facts"):
-                source = fact.get("source_id", active(value))
+                source = fact.get("source_id", UNNAMED)
                 session = fact.get("source_session")
                 made = Write(self.next_id(), "fact", "owner", fact["fact"], fact.get("entity_slug"), source=source)
                 self.setup.append(_with_session(made, session))

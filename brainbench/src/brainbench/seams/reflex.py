@@ -50,7 +50,7 @@ def names_in(text: str) -> tuple[str, ...]:
     A run is tried without its first word too, which may be capitalised for beginning a sentence.
 
     >>> names_in("Did Ada Lovelace reply to @babbage?")
-    ('Ada Lovelace', 'Lovelace', 'babbage')
+    ('Ada Lovelace', 'babbage')
     """
     text = unicodedata.normalize("NFC", text)[:20_000]
     spans = [(m.start(), m.group(1)) for m in _HANDLE.finditer(text)]

@@ -37,7 +37,7 @@ from wellkept.errors import NotFound
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Role
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact
 from wellkept.model import Message as Said
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
@@ -46,6 +46,7 @@ DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
+_CLI = "from wellkept.cli import main; main()"
 _UNTIL_PARENT_ENDS = (
     "import ctypes, os, signal, sys; "
     "libc = ctypes.CDLL(None); "
@@ -219,7 +220,7 @@ class _Daemon:
         self.source = source
         self._clock = home / "clock"
         self._clock.write_text(now)
-        argv = [sys.executable, "-m", "wellkept.cli", "daemon", "--json", "--data-dir", str(home), "--source", source]
+        argv = [sys.executable, "-c", _CLI, "daemon", "--json", "--data-dir", str(home), "--source", source]
         argv += ["--budget-ms", str(DEADLINE_MS), "--test-clock", str(self._clock)]
         self._process = subprocess.Popen(
             [sys.executable, "-c", _UNTIL_PARENT_ENDS, *argv],
@@ -269,7 +270,7 @@ def _time(stamp: str | None) -> datetime | None:
 
 
 def _said(message: Message) -> Said:
-    return Said(cast(Role, message.role), message.text, _time(message.ts))
+    return Said(message.role, message.text, _time(message.ts))
 
 
 def _prior(ask: Ask) -> str:
@@ -277,7 +278,7 @@ def _prior(ask: Ask) -> str:
 
 
 def _candidate(fact: ScriptedFact) -> CandidateFact:
-    kind = cast(FactKind, fact.kind if fact.kind in FACT_KINDS else "fact")
+    kind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
     return CandidateFact(fact.fact, kind, fact.mention, fact.quote, valid_from=_time(fact.valid_from))
 
 

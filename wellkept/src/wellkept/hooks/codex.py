@@ -13,7 +13,7 @@ from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
 from wellkept.model import Budget, Trust, TurnContext
-from wellkept.recall.render import inline, render
+from wellkept.recall.render import one_line, render
 
 SILENCE = b"{}"
 PREAMBLE_PAGES = 50
@@ -68,10 +68,10 @@ def preamble(memory: Memory, source: str) -> str:
     """
     pages = memory.pages(source, limit=PREAMBLE_PAGES)
     own = [page for page in pages if page.trust > Trust.EXTERNAL_UNTRUSTED]
-    return "\n".join(["## Memory index", *(f"- {inline(page.title)} ({page.slug})" for page in own)]) if own else ""
+    return "\n".join(["## Memory index", *(f"- {one_line(page.title)} ({page.slug})" for page in own)]) if own else ""
 
 
 def pointers(memory: Memory, source: str, text: str, *, prior: str = "", pages: int = 1) -> TurnContext:
     """The pages that one turn names, at most `pages`, without those that `prior` already shows."""
     found, degraded = memory.pointers(source, text, prior=prior, pages=pages, suppression="slug-and-title")
-    return TurnContext(text=render(found), pointers=found, degraded=degraded)
+    return TurnContext(text=render(found, (), ()), pointers=found, degraded=degraded)
