@@ -14,7 +14,7 @@ from brainbench.evidence.baseline import Baseline, as_v1, baseline_of, read_base
 from brainbench.evidence.gate import CommittedFile, gate, read_committed, why_no_baseline
 from brainbench.evidence.outcome import Outcome, outcome_document, when_fresh_is_required
 from brainbench.evidence.profile import Profile
-from brainbench.metrics import Count
+from brainbench.metrics import Count, Ratio
 
 WORDS = "The budget was halved on purpose: see the note on cost."
 Seen = Callable[..., Any]
@@ -426,12 +426,23 @@ def _unable(cell: Any) -> Any:
 
 
 @pytest.mark.req("C-121")
-def test_a_narrowed_run_or_one_with_holdout_never_meets_a_baseline(
-    profile: Profile, good: Scoreboard, base: Baseline
+def test_a_run_with_holdout_gates_nothing(profile: Profile, good: Scoreboard, base: Baseline) -> None:
+    other = replace(good, config=replace(good.config, include_holdout=True))
+    assert gate(profile, other, base, committed(other, WORDS)).exit_code == 2
+    assert gate(profile, other, baseline_of(other), None).exit_code == 2
+
+
+@pytest.mark.req("C-121")
+def test_a_narrowed_run_never_meets_a_full_baseline_and_blesses_nothing(
+    profile: Profile, world: Any, base: Baseline
 ) -> None:
-    for change in ({"narrowed": True}, {"include_holdout": True}):
-        other = replace(good, config=replace(good.config, **change))
-        assert gate(profile, other, base, committed(other, WORDS)).exit_code == 2
+    few = world.board(suites=("push",))
+    narrowed = replace(few, config=replace(few.config, narrowed=True))
+    for file in (None, committed(narrowed, WORDS)):
+        outcome = gate(profile, narrowed, base, file)
+        assert outcome.exit_code == 2
+        assert "a narrowed run never meets a full baseline" in outcome.lines()[0]
+    assert gate(profile, narrowed, baseline_of(narrowed), None).verdict == "pass"
 
 
 @pytest.mark.req("C-710")
@@ -462,6 +473,18 @@ def test_the_floors_of_a_version_1_corpus_hold_for_the_whole_cell(profile: Profi
     three = v1_world.board({f"hard-{n}": seen(3, ids=()) for n in range(3)})
     outcome = gate(profile, three, baseline_of(three), None)
     assert metrics_of(outcome) == {"know_to_ask_failure_rate", "push_recall"}
+
+
+@pytest.mark.req("C-706")
+def test_a_floor_never_demands_more_than_the_seam_allows(profile: Profile, v1_world: Any) -> None:
+    board = replace(v1_world, seams=("codex",)).board()
+    push = next(c for c in board.cells if c.suite == "push")
+    half = {**push.metrics, "push_recall": Ratio(1, 2), "push_recall_ceiling": Ratio(1, 2)}
+    at_best = replace(board, cells=(replace(push, metrics=half),))
+    below = replace(board, cells=(replace(push, metrics={**half, "push_recall": Ratio(49, 100)}),))
+    for version in (1, 2):
+        assert gate(profile, at_best, None, committed(at_best, version=version)).verdict == "pass"
+        assert gate(profile, below, None, committed(below, version=version)).verdict == "fail"
 
 
 @pytest.mark.req("C-115")

@@ -28,7 +28,8 @@ from brainbench.suites import Cell, Slice
 CorpusKind = Literal["v1", "v2"]
 Stored = Ratio | Count | Fraction
 """A gated value as stored: counts, or in version 1 a rate."""
-CEILING = "push_recall_ceiling"
+CEILED, CEILING = "push_recall", "push_recall_ceiling"
+"""The metric whose best value depends on the seam's page budget, and the metric that says how good it can be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from brainbench.errors import IncompatibleError, UsageError
 from brainbench.evidence import Scoreboard
 from brainbench.evidence.baseline import (
+    CEILED,
     Baseline,
     CorpusKind,
     Part,
@@ -125,8 +126,6 @@ def _doubts(board: Scoreboard) -> Iterator[tuple[Reason, str]]:
         yield Reason.NO_CASES, _nothing(board)
     if board.config.include_holdout:
         yield Reason.INCOMPATIBLE, "a run with the holdout gates nothing"
-    if board.config.narrowed:
-        yield Reason.INCOMPATIBLE, "a narrowed run never meets a full baseline; run without filters"
 
 
 def _nothing(board: Scoreboard) -> str:
@@ -147,7 +146,9 @@ def _unlike(case: _Case) -> Iterator[tuple[Reason, str]]:
     if not any(cell.metrics for cell in base.cells.values()):
         yield Reason.NO_CASES, "the baseline gates nothing"
     differing = config_differences(base.config, run.config)
-    if differing and not _carries_this_run(case):
+    if differing and case.board.config.narrowed:
+        yield Reason.INCOMPATIBLE, "a narrowed run never meets a full baseline; run without filters"
+    elif differing and not _carries_this_run(case):
         yield Reason.INCOMPATIBLE, f"the run differs from its baseline in {', '.join(differing)}; {BANK}"
 
 
@@ -237,10 +238,19 @@ def _never_waived(
     yield from found
     if committed is not None:
         broken = {(b.cell, b.metric) for b in found}
-        stored = [*zero_breaches(committed.baseline.cells, zero), *floor_breaches(profile, committed.baseline)]
+        held = _with_ceilings(committed.baseline, run)
+        stored = [*zero_breaches(held.cells, zero), *floor_breaches(profile, held)]
         for breach in stored:
             if (breach.cell, breach.metric) not in broken:
                 yield replace(breach, detail=f"in the committed baseline: {breach.detail}")
+
+
+def _with_ceilings(stored: Baseline, run: Baseline) -> Baseline:
+    """A version 1 file with the ceilings of a run on the same corpus, which that format cannot hold."""
+    if stored.schema_version != 1 or not stored.same_corpus(run):
+        return stored
+    ceilings = {"/".join(key.split("/")[-2:]): cell.ceiling for key, cell in run.cells.items()}
+    return replace(stored, cells={k: replace(cell, ceiling=ceilings.get(k)) for k, cell in stored.cells.items()})
 
 
 def _zeros(cell: Cell, zero: frozenset[str]) -> StoredCell:
@@ -287,13 +297,17 @@ def _below(key: str, stratum: str, part: Part, floor: Floor) -> Iterator[Breach]
 
 
 def _limit(floor: Floor, part: Part) -> Fraction | None:
-    if floor.bound != "min_of_ceiling":
-        return floor.value
-    return floor.value * part.ceiling.value if part.ceiling is not None else None
+    """What a floor demands here: never more than the seam allows, where that is known."""
+    ceiling = part.ceiling.value if part.ceiling is not None and floor.metric == CEILED else None
+    if floor.bound == "min_of_ceiling":
+        return None if ceiling is None else floor.value * ceiling
+    return floor.value if ceiling is None or floor.bound == "max" else min(floor.value, ceiling)
 
 
 def why_no_baseline(profile: Profile, board: Scoreboard) -> tuple[str, ...]:
     """Why this run may not be written as a baseline; empty when it may."""
     doubts = [f"{reason}: {text}" for reason, text in _doubts(board)]
+    if board.config.narrowed:
+        doubts.append("usage: a narrowed run is no baseline; run without filters")
     broken = [f"{b.reason}: {b}" for b in _never_waived(profile, board, baseline_of(board), None)]
     return (*doubts, *broken)

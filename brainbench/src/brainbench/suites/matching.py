@@ -10,15 +10,23 @@ _POINTER = re.compile(r"→ `[^`\n]+`")
 _ITEM = re.compile(r"\s*(?:[-*+•#>|]|\d+[.)]\s|<!--)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
+_INVISIBLE = frozenset(
+    map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0))
+) | frozenset(map(chr, range(0xE0100, 0xE01F0)))
+"""Characters without ink that are not of the category Cf: fillers and variation selectors."""
+
 
 def plain(text: str) -> str:
-    """Text as it is compared: NFKC, case folded, runs of whitespace as one space.
+    """Text as it is compared: NFKC, case folded, without invisible characters, runs of whitespace as one space.
 
-    >>> plain("  Ｓtraße\\n4 ")
+    >>> plain("  Ｓtra\u200bße\\n4 ")
     'strasse 4'
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(folded.split())
+    if text.isascii():
+        return " ".join(text.casefold().split())
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("i̇", "i")
+    seen = (c for c in folded if unicodedata.category(c) != "Cf" and c not in _INVISIBLE)
+    return " ".join(unicodedata.normalize("NFKC", "".join(seen)).split())
 
 
 def says(text: str, keywords: Iterable[str], forbidden: Iterable[str] = ()) -> bool:
