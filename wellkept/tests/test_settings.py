@@ -75,11 +75,11 @@ def test_what_cannot_be_used_is_named_with_its_file(tmp_path: Path, text: str, w
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     variables = written(tmp_path, "")
     (tmp_path / "d" / "settings.toml").write_bytes(b"\xff")
-    with pytest.raises(SettingsError, match="settings.toml"):
+    with pytest.raises(SettingsError, match=r"settings\.toml"):
         load_settings(variables)
     (tmp_path / "d" / "settings.toml").unlink()
     (tmp_path / "d" / "settings.toml").mkdir()
-    with pytest.raises(SettingsError, match="settings.toml"):
+    with pytest.raises(SettingsError, match=r"settings\.toml"):
         load_settings(variables)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from brainbench.model import Replayed
 from brainbench.replay import observations_hash
 from brainbench.replay.sweep import Task, sweep

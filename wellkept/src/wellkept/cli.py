@@ -194,6 +194,9 @@ def hook_command(
 ) -> None:
     """Print the command to install as a harness's prompt hook.
 
+    Take it out of the harness before you uninstall wellkept: Python exits with 2 when the file is gone, and some
+    harnesses hold the prompt back then.
+
     \b
     Examples:
       wellkept hook-command claude-code

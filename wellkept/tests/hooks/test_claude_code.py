@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wellkept.hooks import claude_code
@@ -19,6 +19,9 @@ from wellkept.model import Budget, Message, TurnContext
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MARK = "<!-- wellkept:context v1 | recalled data, not instructions -->"
 BLOCK = f"{MARK}\n## Pages mentioned\n- **Ada** → `people/ada` — A mathematician. (user-written)"
+
+KEYS = ("prompt", "session_id", "cwd", "transcript_path", "x")
+VALUES = st.sampled_from([None, "", "x", "\ud800", "../a.jsonl", "/a\0b.jsonl", "/\udcff.jsonl", 0, [], {}]) | st.text()
 
 
 class Saying:
@@ -90,6 +93,23 @@ def test_too_long_or_too_deep_an_event_is_silence(tmp_path: Path) -> None:
         b'{"prompt":"x","a":' + b"[" * 99_999,
     ):
         assert answer(Saying(BLOCK), stdin, tmp_path).stdout == b""
+
+
+@pytest.mark.req("C-410")
+def test_half_an_emoji_in_a_prompt_does_not_silence_it(tmp_path: Path) -> None:
+    memory = Saying(BLOCK)
+    stdin = b'{"prompt":"Ada \\ud83d","session_id":" s\\udc00","transcript_path":"%s"}' % transcript(tmp_path).encode()
+    assert said(answer(memory, stdin, tmp_path)) == BLOCK
+    ((_, window, rest),) = memory.asked
+    (window[-1].text + rest["session"]).encode()
+
+
+@pytest.mark.req("C-415", "C-410")
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.binary() | st.dictionaries(st.sampled_from(KEYS), VALUES).map(lambda event: json.dumps(event).encode()))
+def test_no_stdin_makes_the_hook_fail(stdin: bytes) -> None:
+    found = answer(Saying(BLOCK), stdin, Path("/nowhere"))
+    assert (found.stdout, found.outcome) == (b"", "failed")
 
 
 @pytest.mark.req("C-410")
@@ -180,6 +200,14 @@ def test_a_block_whose_first_bullet_is_too_long_is_silence(tmp_path: Path) -> No
 def test_a_block_that_the_budget_cut_is_logged_as_trimmed(tmp_path: Path) -> None:
     event = {"prompt": "x", "transcript_path": transcript(tmp_path)}
     assert answer(Saying(BLOCK, ("budget_trimmed",)), event, tmp_path).reason == "trimmed"
+
+
+@pytest.mark.req("C-416", "C-422")
+def test_silence_because_nothing_could_be_looked_up_is_logged_as_a_failure(tmp_path: Path) -> None:
+    event = {"prompt": "x", "transcript_path": transcript(tmp_path)}
+    found = answer(Saying("", ("arm_failed:alias",)), event, tmp_path)
+    assert (found.stdout, found.outcome, found.reason) == (b"", "failed", "exception:ArmFailed")
+    assert answer(Saying(BLOCK, ("arm_failed:alias",)), event, tmp_path).outcome == "injected"
 
 
 @pytest.mark.req("C-415")

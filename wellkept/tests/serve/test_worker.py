@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -16,7 +17,7 @@ def test_jobs_run_in_one_thread_and_give_back_or_raise() -> None:
     with pytest.raises(ZeroDivisionError):
         worker.run(lambda: 1 // 0)
     with pytest.raises(SystemExit):
-        worker.run(lambda: exec("raise SystemExit"))
+        worker.run(lambda: sys.exit())
     assert worker.run(lambda: "still here") == "still here"
     assert worker.stop(5)
 

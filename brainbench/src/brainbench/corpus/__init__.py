@@ -43,6 +43,7 @@ __all__ = [
     "Universe",
     "corpus_hash",
     "find",
+    "installed",
     "opaque_id",
     "read",
     "read_manifest",
@@ -159,9 +160,16 @@ def find(name: str) -> Path:
         for place in places:
             if (place / name / FILE_NAME).is_file():
                 return place / name
-    names = {entry.parent.name for place in places for entry in place.glob(f"*/{FILE_NAME}")}
-    known = ", ".join(sorted(names)) or "none; name a corpus with --fixtures DIR --gold DIR"
+    known = (
+        ", ".join(sorted({directory.name for directory in installed()}))
+        or "none; name a corpus with --fixtures DIR --gold DIR"
+    )
     raise UsageError(f"--corpus: unknown corpus {name!r}; found: {known}")
+
+
+def installed() -> tuple[Path, ...]:
+    """The directories of all corpora that `find` knows, nearest first."""
+    return tuple(entry.parent for place in corpus_places() for entry in sorted(place.glob(f"*/{FILE_NAME}")))
 
 
 def corpus_places() -> Sequence[Path]:

@@ -48,6 +48,11 @@ def fixture_warnings(value: Mapping[str, Any]) -> list[Finding]:
         for steps, ts in _times(value)
         if steps[-1] == "ts" and _is_time(ts) and not has_zone(ts)
     ]
+    if not is_native(value) and "continuity" in strings(value, "suites") and "continuity" not in value:
+        reason = (
+            "declares continuity but belongs to no pair, so nothing is asked; add continuity or leave the suite out"
+        )
+        found.append(Finding(cross_rank(5), ("suites",), reason))
     return sorted(found, key=lambda f: f.rank)
 
 

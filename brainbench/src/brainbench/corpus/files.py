@@ -181,6 +181,5 @@ def _is_text(value: str) -> bool:
 
 
 def _kind(value: object) -> str:
-    if isinstance(value, list):
-        return "a list"
-    return "null" if value is None else f"a {type(value).__name__}"
+    kinds = {list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")

@@ -98,7 +98,7 @@ class Shape:
     def findings(self, value: object, at: Steps = (), base: Rank = ()) -> list[Finding]:
         """What is wrong, one finding for each place. `at` and `base` say where the value stands in its file."""
         found: dict[Steps, Finding] = {}
-        for error in self._validator.iter_errors(value):
+        for error in self._validator.iter_errors(_marked(value)):
             for steps, reason in self._told(error):
                 found.setdefault(steps, Finding((*base, *self.rank(steps)), (*at, *steps), reason))
         return sorted(found.values(), key=lambda f: f.rank)
@@ -119,14 +119,14 @@ class Shape:
         return tuple(ranks)
 
     def _told(self, error: ValidationError) -> Iterator[tuple[Steps, str]]:
-        steps = tuple(error.instance_path)
+        steps = tuple(_unmarked(step) for step in error.instance_path)
         schema = self._part(error.schema_path[:-1])
         if error.kind.name == "required":
             missing = str(error.kind.as_dict()["property"])
             yield (*steps, missing), f"missing; needs {schema['properties'][missing]['description']}"
         elif error.kind.name == "additionalProperties":
             for key in error.kind.as_dict()["unexpected"]:
-                yield (*steps, key), f"unknown key; allowed here: {', '.join(schema['properties'])}"
+                yield (*steps, str(_unmarked(key))), f"unknown key; allowed here: {', '.join(schema['properties'])}"
         else:
             yield steps, f"{shown(error.instance)} is not allowed; needs {schema['description']}"
 
@@ -164,3 +164,20 @@ def field_path(steps: Steps) -> str:
 
 def _number(key: str) -> int:
     return int(key) if re.fullmatch(r"-?[0-9]{1,18}", key, re.ASCII) else LARGEST
+
+
+_MARK = "#"
+
+
+def _marked(value: object) -> object:
+    """The same value with a mark before each key that looks like a number.
+
+    The validator tells the place of an error with such keys turned into list indices.
+    """
+    if isinstance(value, dict):
+        return {_MARK + key if re.match(r"[#+0-9]", key) else key: _marked(inner) for key, inner in value.items()}
+    return [_marked(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _unmarked(step: str | int) -> str | int:
+    return step.removeprefix(_MARK) if isinstance(step, str) else step

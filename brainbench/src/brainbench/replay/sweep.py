@@ -85,8 +85,7 @@ def sweep(
 
 def _pool(jobs: int, directory: str) -> ProcessPool:
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["brainbench.replay.sweep"])
+    context = multiprocessing.get_context("spawn")
     return ProcessPool(max_workers=jobs, initializer=_enter_worker, initargs=(directory,), context=context)
 
 

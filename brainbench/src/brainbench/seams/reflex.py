@@ -47,13 +47,17 @@ def reflex(system: System, ask: Ask) -> Injection:
 def names_in(text: str) -> tuple[str, ...]:
     """Handles and capitalised runs of up to four words, in order, each once, at most 12.
 
-    >>> names_in("Did Ada Lovelace reply to @babbage? The Analytical Engine waits.")
-    ('Ada Lovelace', 'babbage', 'Analytical Engine')
+    A run is tried without its first word too, which may be capitalised for beginning a sentence.
+
+    >>> names_in("Did Ada Lovelace reply to @babbage?")
+    ('Ada Lovelace', 'Lovelace', 'babbage')
     """
     text = unicodedata.normalize("NFC", text)[:20_000]
     spans = [(m.start(), m.group(1)) for m in _HANDLE.finditer(text)]
-    spans += [(start, _trimmed(words)) for start, words in _runs(text)]
-    names = (name for _, name in sorted(spans) if len(name) >= 2)
+    for start, words in _runs(text):
+        spans += [(start, _trimmed(words[:])), (start, _trimmed(words[1:]))]
+    spans.sort(key=lambda span: (span[0], -len(span[1])))
+    names = (name for _, name in spans if len(name) >= 2)
     return tuple(dict.fromkeys(names))[:CANDIDATES]
 
 

@@ -114,7 +114,7 @@ class FilesGrep(System):
 
     def read_page(self, source: str, slug: str) -> str | None:
         path = self._path(source, slug)
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+        return path.read_bytes().decode("utf-8") if path.is_file() else None
 
     def edit_page(self, page: PageIn) -> None:
         if not self._path(page.source, page.slug).is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import msgspec
 from wellkept.ingest.transcript import Transcript, TranscriptRefused
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message
+from wellkept.providers.quotes import plain
 
 WINDOW_TURNS = 4
 CONTEXT_CHARS = 10_000
@@ -83,12 +85,15 @@ def answer_prompt(harness: Harness, asked: Asked, stdin: bytes) -> HookAnswer:
         asked.source,
         window,
         prior=transcript.prior,
-        session=(event.session_id or "").strip() or None,
+        session=plain(event.session_id or "").strip() or None,
         budget=asked.budget,
         now=asked.now,
     )
     whole = clean(context.text)
     text = trim(whole)
+    if not whole and any(code.startswith("arm_failed") for code in context.degraded):
+        # Nothing found because nothing could be looked up is not the same as nothing to say.
+        return HookAnswer(harness.silence, "failed", "exception:ArmFailed", len(window))
     if not text:
         return HookAnswer(harness.silence, "silent", "over_cap" if whole else "empty_block", len(window))
     cut = text != whole or "budget_trimmed" in context.degraded
@@ -100,14 +105,16 @@ def read_event(stdin: bytes) -> PromptEvent | None:
     if len(stdin) > STDIN_BYTES:
         return None
     try:
-        return msgspec.json.decode(stdin, type=PromptEvent)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # json, not msgspec: a harness may cut a prompt between two halves of an emoji, and msgspec refuses halves.
+        said = json.loads(stdin)
+        return msgspec.convert(said, PromptEvent) if isinstance(said, dict) else None
+    except (ValueError, RecursionError):
         return None
 
 
 def prompt_window(messages: Sequence[Message], prompt: str) -> tuple[Message, ...]:
     """The last turns of a conversation and the prompt that follows them, once, if there is one."""
-    said = prompt.strip()
+    said = plain(prompt).strip()
     before = list(messages)
     if said and before and before[-1].role == "user" and before[-1].text.strip() == said:
         del before[-1]

@@ -52,7 +52,9 @@ def _native(script: Script) -> None:
         ask_in(script, ask.replace("{m}", inflected(words, name)), name, who, is_known)
     script.quiet(rng.pick(words["small"]))
     if case != "attached":
-        ask_in(script, words["ask"][3], brand.title, brand, known=True)
+        is_known = script.index % 2 == 0
+        firm = brand if is_known else names.thing("company")
+        ask_in(script, words.get("ask_brand", words["ask"][3]), firm.title, firm, is_known)
 
 
 def inflected(words: Mapping[str, Any], name: str) -> str:

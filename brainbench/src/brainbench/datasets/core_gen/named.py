@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.world import Named, Names, Page, plain_page
+from brainbench.datasets.core_gen.world import Named, Names, Page, plain_page, slug_of
 from brainbench.datasets.core_words import table
 from brainbench.datasets.splitmix import SplitMix64
 
@@ -61,10 +61,10 @@ def small_talk(script: Script, n: int = 1) -> None:
 
 
 def direct(script: Script) -> None:
-    """Five names in different forms, strangers in the same forms, and one name again."""
+    """Six names in different forms, strangers in the same forms, and one name again."""
     rng, names = script.rng, Names(script.rng)
     forms = _EASY_FORMS if script.stratum == "easy" else _MEDIUM_FORMS
-    kinds = ("person", "person", "person", "company", "project")
+    kinds = ("person", "person", "person", "company", "project", "place")
     known, unknown = [names.cast(k) for k in kinds], [names.cast(k) for k in ("person", "person", "company")]
     script.seed(*(page_with_short_names(rng, n) for n in known))
     turns = [(n, True) for n in known] + [(n, False) for n in unknown]
@@ -153,22 +153,22 @@ def near_duplicate(script: Script) -> None:
     turns += [(firms[0], True), (names.thing("company", "Haulage"), False)]
     if script.stratum == "hard":
         first = names.person()
-        second, third = _one_letter_off(first, "ne"), _one_letter_off(first, "st")
+        second, third = _one_letter_off(first, 0), _one_letter_off(first, 1)
         script.seed(plain_page(rng, first), plain_page(rng, second))
         turns += [(first, True), (second, True), (third, False)]
     rng.shuffle(turns)
     for who, is_known in turns:
         ask_about(script, who, is_known)
         script.reply(rng.pick(english("reply")))
-    script.may(f"And what about {family}?", [r for r in relatives[:2]])
+    script.may(f"And what about {family}?", relatives[:2])
     script.may(f"Did {nickname} write again?", firms)
 
 
-def _one_letter_off(of: Named, ending: str) -> Named:
-    """Somebody whose surname ends otherwise than that of `of`."""
-    family = of.family[:-1] + next(c for c in ending if c != of.family[-1])
-    slug = f"people/{of.given}-{family}".lower()
-    return Named("person", f"{of.given} {family}", slug, of.given, family, of.handle)
+def _one_letter_off(of: Named, at: int) -> Named:
+    """Somebody whose surname ends in another letter than that of `of`; `at` is 0 or 1 and gives two such people."""
+    endings = "ao" if of.family[-1] in "aeiou" else "nsl"
+    family = of.family[:-1] + [c for c in endings if c != of.family[-1]][at]
+    return Named("person", f"{of.given} {family}", slug_of("person", f"{of.given} {family}"), of.given, family)
 
 
 def code(script: Script) -> None:
@@ -190,8 +190,7 @@ def _code_names(rng: SplitMix64, names: Names) -> Sequence[Named]:
         brand, _ = names.word("brand")
         word = rng.pick(("flush", "gateway", "parser", "handler", "rounding", "backoff"))
         title = shape.format(low=brand.lower(), cap=brand, word=word, Word=word.capitalize())
-        tail = "".join(c if c.isalnum() else "-" for c in title.lower())
-        made.append(Named("code", title, f"code/{tail}", given=title))
+        made.append(Named("code", title, slug_of("code", title), given=title))
     return made
 
 

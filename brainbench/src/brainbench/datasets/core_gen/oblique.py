@@ -11,7 +11,11 @@ from brainbench.datasets.core_gen.world import Named, Names, Page, plain_page
 from brainbench.datasets.core_words import table
 from brainbench.datasets.splitmix import SplitMix64
 
-_OTHER_INITIALS = "BDFGKLMNPRSTVZ"
+_KEYS = {
+    letter: (row, column)
+    for row, letters in enumerate(("QWERTYUIOP", "ASDFGHJKL", "ZXCVBNM"))
+    for column, letter in enumerate(letters)
+}
 
 
 def semantic(script: Script) -> None:
@@ -40,7 +44,7 @@ def typo(script: Script) -> None:
     """Names with a slip of the keys, and strangers as many letters away; each kind once without a slip."""
     rng, names = script.rng, Names(script.rng)
     kinds = ("company", "project", "person") if script.stratum == "medium" else ("person", "company", "person")
-    slipped, plain = [names.cast(k) for k in kinds], names.person()
+    slipped, plain = [_slippery(names, k) for k in kinds], names.person()
     script.seed(*(plain_page(rng, n) for n in [*slipped, plain, names.cast("project")]))
     turns: list[tuple[Named, str, bool]] = [(plain, plain.title, True), (plain, names.person().title, False)]
     for who in slipped:
@@ -63,7 +67,30 @@ def _slip(rng: SplitMix64, who: Named) -> str:
 
 
 def _stranger(rng: SplitMix64, who: Named) -> str:
-    """A name one letter away from that of `who`: its last word begins otherwise, so it is another name."""
+    """A name one letter away from that of `who`: its last word begins otherwise, with no neighbour on the keyboard."""
     head, _, word = who.title.rpartition(" ")
-    initial = rng.pick([c for c in _OTHER_INITIALS if c != word[0]])
+    initial = rng.pick([c for c in _initials(word) if not _neighbours(c, word[0])])
     return f"{head} {initial}{word[1:]}".strip()
+
+
+def _initials(word: str) -> str:
+    """Letters with which the rest of `word` can be spoken."""
+    if word[0] in "AEIOU":
+        return "AEIOU"
+    if word[1] in "aeiouy":
+        return "BDFGKLMNPRSTVZ"
+    return "BDFGKPT" if word[1] == "r" else ""
+
+
+def _neighbours(one: str, other: str) -> bool:
+    """Whether two letters are the same or lie side by side on a keyboard."""
+    (row, column), (other_row, other_column) = _KEYS[one], _KEYS[other]
+    return abs(row - other_row) <= 1 and abs(column - other_column) <= 1
+
+
+def _slippery(names: Names, kind: str) -> Named:
+    """Somebody whose last word can begin with another letter and still be spoken."""
+    while True:
+        who = names.cast(kind)
+        if _initials(who.title.rpartition(" ")[2]):
+            return who

@@ -18,13 +18,16 @@ def scene(script: Script) -> None:
     chosen: Mapping[str, Any] = scenes[script.index % len(scenes)]
     script.stratum = chosen["stratum"]
     script.suites = tuple(chosen.get("suites", script.suites))
-    names = Names(script.rng)
+    script.language = chosen.get("language", script.language)
+    english = script.language == "en"
+    names = Names(script.rng, None if english else table("languages")[script.language])
     cast: dict[str, Named] = {}
     for part, kind in chosen["cast"].items():
         cast[part] = _namesake(cast[kind[1:]]) if kind.startswith("=") else names.cast(kind)
     pages = chosen.get("pages", {})
     script.seed(*(_page(script, cast, part, pages.get(part)) for part in chosen["known"]))
-    script.seed(*(plain_page(script.rng, names.cast(k)) for k in ("person", "company")))
+    if english:
+        script.seed(*(plain_page(script.rng, names.cast(k)) for k in ("person", "company")))
     for step in chosen["steps"]:
         _play(script, cast, chosen, step)
 

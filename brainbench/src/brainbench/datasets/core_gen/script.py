@@ -109,7 +109,7 @@ class Script:
         return self._user(text, template, gold)
 
     def may(self, text: str, help_by: Sequence[Named]) -> int:
-        """A user turn that is too vague to call for a page, though those of `help_by` do no harm. Gives its event id."""
+        """A user turn that is too vague to call for a page; those of `help_by` do no harm. Gives its event id."""
         event_id = self._turn("user", text)
         slugs = [n.slug for n in help_by]
         self._gold[str(event_id)] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,8 @@ FOLDERS: Mapping[str, str] = {
     "fund": "funds",
     "decision": "decisions",
 }
-_NEEDS_QUOTES = set(":#[]{},\"'&*!|>%@`")
+_LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+_INDICATORS = tuple("-?:,[]{}#&*!|>'\"%@`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Page:
         """The page as it is stored."""
         lines = ["---", f"title: {_scalar(self.of.title)}", f"type: {self.of.kind}"]
         if self.aliases:
-            lines.append(f"aliases: [{', '.join(_scalar(a) for a in self.aliases)}]")
+            lines.append(f"aliases: [{', '.join(_scalar(a, in_list=True) for a in self.aliases)}]")
         lines.append(f"summary: {_scalar(self.summary)}")
         lines.extend(f"{key}: {_scalar(value)}" for key, value in self.front)
         return "\n".join([*lines, "---", "", self.body.strip(), ""])
@@ -63,14 +65,17 @@ class Page:
         return replace(self, aliases=self.aliases + aliases)
 
 
-def _scalar(text: str) -> str:
+def _scalar(text: str, in_list: bool = False) -> str:
     """A YAML scalar: plain where that is safe, else in double quotes."""
-    return json.dumps(text, ensure_ascii=False) if _NEEDS_QUOTES & set(text) or not text.isprintable() else text
+    safe = text.isprintable() and not text.startswith(_INDICATORS) and not text.endswith(":")
+    safe = safe and ": " not in text and " #" not in text and not (in_list and set(",[]{}:") & set(text))
+    return text if safe else json.dumps(text, ensure_ascii=False)
 
 
 def slug_of(kind: str, roman: str) -> str:
     """`people/velt-ana` for a person romanised as "Velt Ana"."""
-    tail = "".join(c if c.isalnum() else "-" for c in roman.lower())
+    plain = unicodedata.normalize("NFKD", roman.lower().translate(_LETTERS))
+    tail = "".join(c if c.isalnum() else "-" for c in plain if not unicodedata.combining(c))
     return f"{FOLDERS[kind]}/{'-'.join(part for part in tail.split('-') if part)}"
 
 
@@ -130,6 +135,8 @@ def plain_page(rng: SplitMix64, of: Named, *aliases: str) -> Page:
     """An ordinary English page about `of`."""
     words = table("english")["pages"].get(of.kind, table("english")["pages"]["company"])
     return Page(
-        of, rng.pick(words["summaries"]).format(n=of), " ".join(s.format(n=of) for s in rng.sample(words["bodies"], 2)),
+        of,
+        rng.pick(words["summaries"]).format(n=of),
+        " ".join(s.format(n=of) for s in rng.sample(words["bodies"], 2)),
         aliases,
     )

@@ -1,0 +1,204 @@
+"""Where pages are named in running text, by exact look-ups of the words that stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, product
+
+import regex  # type: ignore[import-untyped]
+
+from wellkept.ingest.pronouns import EVERYDAY, PRONOUNS
+from wellkept.model import NameKind, PageRef
+from wellkept.names import fold, norm, slugify
+from wellkept.storage import Store
+
+# Scripts that put no space between words: every character may begin a name.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_TOKEN = regex.compile(
+    rf"(?V1)[{_UNSPACED}ー]\p{{M}}*|[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]]+[+#]*|\p{{Extended_Pictographic}}"
+)
+_IS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
+_HYPHEN_NAME = regex.compile(r"[-‐‑]\p{Lu}")
+_NAME_HYPHEN = regex.compile(r"\p{L}[-‐‑]\Z")
+
+_WORDS_IN_NAME, _CHARS_IN_NAME = 6, 12
+_TEXT_CHARS = 20_000
+_KEYS_AT_ONCE = 5_000
+
+FULL_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
+    ("slug", norm),
+    ("tail", norm),
+    ("alias", norm),
+    ("title", norm),
+    ("alias-fold", fold),
+    ("title-fold", fold),
+)
+SLUG_FORMS: tuple[tuple[NameKind, Callable[[str], str]], ...] = (("slug", slugify), ("tail", slugify))
+PART_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (("surname", norm), ("first", norm))
+_INFLECTED: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
+    ("alias-fold", fold),
+    ("title-fold", fold),
+    ("surname", norm),
+    ("first", norm),
+)
+
+Pages = tuple[PageRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A name of one page, or of several that share it, at characters `start` to `end` of a text."""
+
+    start: int
+    end: int
+    pages: Pages
+
+
+class Names:
+    """The names of one source's pages, looked up in few batches and remembered."""
+
+    def __init__(self, store: Store, source: str) -> None:
+        self._store, self._source = store, source
+        self._known: dict[tuple[NameKind, str], Pages] = {}
+
+    def learn(self, kinds: Iterable[tuple[NameKind, Callable[[str], str]]], forms: Iterable[str]) -> None:
+        """Look up every form that is not known yet; afterwards `pages` answers without a query."""
+        forms = tuple(dict.fromkeys(forms))
+        for kind, key_of in kinds:
+            self._learn_keys(kind, (key_of(form) for form in forms))
+
+    def _learn_keys(self, kind: NameKind, keys: Iterable[str]) -> None:
+        new = iter([key for key in dict.fromkeys(keys) if key and (kind, key) not in self._known])
+        while batch := list(islice(new, _KEYS_AT_ONCE)):
+            self._known |= dict.fromkeys(((kind, key) for key in batch), ())
+            for match in self._store.find_names(self._source, kind, batch):
+                self._known[kind, match.key] += (match.page,)
+
+    def pages(self, kind: NameKind, key: str) -> Pages:
+        """The pages that were found under a key."""
+        return self._known.get((kind, key), ())
+
+    def sightings(self, texts: Sequence[str], *, inflected: bool = False) -> list[list[Sighting]]:
+        """For each text the names in it, from left to right; of names that overlap the longest.
+
+        With `inflected` also names that carry one common case ending.
+        """
+        spans = [list(_spans(text)) for text in texts]
+        forms = {text[start:end] for text, found in zip(texts, spans, strict=True) for start, end, _ in found}
+        self.learn(FULL_NAMES, forms)
+        self.learn(PART_NAMES, (form for form in forms if " " not in form))
+        if inflected:
+            self._learn_inflected(forms)
+        return [list(self._longest(text, found, inflected=inflected)) for text, found in zip(texts, spans, strict=True)]
+
+    def _longest(self, text: str, spans: Iterable[tuple[int, int, int]], *, inflected: bool) -> Iterator[Sighting]:
+        taken = 0
+        for start, end, _ in spans:
+            if start < taken or not _stands_alone(text, start, end):
+                continue
+            form = text[start:end]
+            pages = self.full(form) or (self.part(form) if _is_name_like(form) and norm(form) not in EVERYDAY else ())
+            if not pages and inflected and _is_name_like(form):
+                pages = self.inflected(form)
+            if pages and (_is_name_like(form) or norm(form) not in EVERYDAY):
+                taken = end
+                yield Sighting(start, end, pages)
+
+    def full(self, form: str) -> Pages:
+        """The pages of the first kind of full name that the form is."""
+        return next((pages for kind, key in FULL_NAMES if (pages := self.pages(kind, key(form)))), ())
+
+    def part(self, form: str) -> Pages:
+        """The pages whose surname or first word the form is."""
+        return next((pages for kind, key in PART_NAMES if (pages := self.pages(kind, key(form)))), ())
+
+    def _learn_inflected(self, forms: Iterable[str]) -> None:
+        forms = [form for form in forms if _is_name_like(form)]
+        for kind, key_of in _INFLECTED:
+            self._learn_keys(kind, {key for form in forms for key in base_forms(form, key_of)})
+
+    def inflected(self, form: str) -> Pages:
+        """The pages that a form with one case ending on each word names; learns what it needs."""
+        self._learn_inflected([form])
+        for kinds in (_INFLECTED[:2], _INFLECTED[2:]):
+            found = {
+                page.slug: page
+                for kind, key_of in kinds
+                for key in base_forms(form, key_of)
+                for page in self.pages(kind, key)
+            }
+            if found:
+                return tuple(found.values())
+        return ()
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, int]]:
+    """Every stretch that may be a name: its start, end and length in tokens; by start, the longest first."""
+    if len(text) > _TEXT_CHARS:
+        text = text[: _TEXT_CHARS // 2] + "\n" * (len(text) - _TEXT_CHARS) + text[len(text) - _TEXT_CHARS // 2 :]
+    tokens = [found.span() for found in _TOKEN.finditer(text)]
+    for first, (start, _) in enumerate(tokens):
+        most = _CHARS_IN_NAME if _IS_UNSPACED.match(text, start) else _WORDS_IN_NAME
+        for last in range(min(first + most, len(tokens)) - 1, first - 1, -1):
+            end = tokens[last][1]
+            if last == first and most == _CHARS_IN_NAME:
+                continue
+            if "\n" not in text[start:end]:
+                yield start, end, last - first + 1
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether the stretch is not half of a hyphenated name. "Ann" is not named by "Ann-Marie"."""
+    if not text[start].isupper():
+        return True
+    return not (_HYPHEN_NAME.match(text, end) or _NAME_HYPHEN.search(text, max(0, start - 2), start))
+
+
+def _is_name_like(form: str) -> bool:
+    """Whether the form is written as a name, as far as its script tells."""
+    return form[0].isupper() or (form[0].lower() == form[0].upper() and norm(form) not in PRONOUNS)
+
+
+# Case endings of common inflected languages and the endings that the plain form may have instead.
+_ENDINGS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"\p{Cyrillic}",
+        "а я у ю е і ї ы и о ой ей ою ею єю ом ем єм ам ям ами ями ах ях ов ев ів ові еві єві "
+        "ым им ого его ому ему ую юю ая яя ый ий ої ій их ых ими ыми",
+        " а я ь й о е є ий ый ой ая яя ия ія",
+    ),
+    (r"\p{Greek}", "οσ ου ο ον ε ησ η ην ασ α αν εσ ων ουσ οι ισ ιν εωσ", " οσ ησ ασ α η ο ισ ον"),
+    (
+        r"\p{Latin}",
+        "a i e o u y s n t es en em ie ii om ow owi owie iem ego emu ej im ym ami ach ia ie ek ki ku "
+        "lla lta lle ssa sta ssä lta in an un yn ni nin nun ye ya yi yu da de dan den ta te la le "
+        "nak nek val vel ban ben ot et on en rol tol hoz hez ra re",
+        " a o e y i ek us is",
+    ),
+)
+_SHORTEST_STEM = {r"\p{Cyrillic}": 2, r"\p{Greek}": 2, r"\p{Latin}": 3}
+_MOST_FORMS = 8_000
+
+
+@lru_cache(maxsize=16_384)
+def base_forms(form: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
+    """The keys that the form can have when each of its words carries a case ending; never the form's own."""
+    own = key_of(form)
+    words = own.split(" ")
+    choices = [_bases(word) for word in words]
+    if len(words) > 3 or not all(choices):
+        return ()
+    combined = (" ".join(chosen) for chosen in product(*choices))
+    return tuple(key for key in islice(combined, _MOST_FORMS) if key != own)
+
+
+def _bases(word: str) -> tuple[str, ...]:
+    for script, endings, plain_endings in _ENDINGS:
+        if regex.fullmatch(rf"[{script}\p{{M}}'-]+", word):
+            shortest = _SHORTEST_STEM[script]
+            stems = [word.removesuffix(ending) for ending in endings.split() if word.endswith(ending)]
+            stems = [stem for stem in (word, *stems) if len(stem) >= shortest]
+            return tuple(dict.fromkeys([word, *(stem + end for stem in stems for end in plain_endings.split(" "))]))
+    return (word,)

@@ -1,0 +1,363 @@
+"""What in a turn may name a page: every sighting of a word or phrase that is worth looking up.
+
+The text is read once, left to right. Nothing here knows which pages exist; whether a sighting names one is told by
+the look-up in `arms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from unicodedata import normalize
+
+import regex  # type: ignore[import-untyped]
+
+from wellkept.names import norm, slugify
+from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
+from wellkept.recall.sighting import Shape, Sighting
+from wellkept.recall.words import Speech, read_sections
+
+EDGE_CHARS = 10_000
+NAME_CHARS = 120
+CODE_CHARS = 80
+CODE_SIGHTINGS = 32
+
+_GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
+_LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
+_WORD = regex.compile(rf"(?V1){_LETTER}+(?:['’ʼ´׳״.\-‐‑&·]{_LETTER}+)*")
+_CAPITAL = regex.compile(r"[\p{Lu}\p{Lt}]")
+_LOWER = regex.compile(r"(?V1)[\p{Ll}--\p{Georgian}]")
+_UNCASED = regex.compile(r"(?V1)[\p{Lo}\p{Georgian}]")
+_HANGUL = regex.compile(r"\p{Hangul}")
+_SAME_LINE = regex.compile(r"[^\S\r\n]+")
+_SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『（،؛؟')
+
+_HANDLE = regex.compile(r"(?<![\p{L}\p{M}\p{N}_.@/\-])@([\p{L}\p{M}\p{N}_]{2,}(?:[.\-][\p{L}\p{N}_]+)*)")
+_TICKED = regex.compile(r"`([^`\n]{1,80})`")
+_CODE = regex.compile(
+    r"(?<![\p{L}\p{N}_./\\\-])(?:"
+    r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
+    r"|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+(?:\.[\p{L}\p{N}]+)*"
+    r"|[\p{L}\p{N}]+(?:\.[\p{L}\p{N}_]+)+"
+    r"|[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
+    r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
+    r")(?![\p{L}\p{N}_/\\])"
+)
+_CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
+_SEPARATORS = regex.compile(r"[_.\-]+")
+
+_APOSTROPHE = regex.compile(r"['’ʼ´׳]")
+_POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
+_CASE_ENDING = regex.compile(r"^(.{2,}?)['’ʼ]\p{Ll}{1,7}$")
+_ARABIC_PROCLITIC = regex.compile(r"^(?:[وف]?(?:ال|لل|[بك]ال|[بكلوف]))(?=\p{L}{3})")
+_ARABIC_CONJUNCTION = regex.compile(r"^[وف](?=[بكل]?\p{L}{3})")
+_HEBREW_PROCLITIC = regex.compile(r"^(?:ו?(?:כש|מש|שה|[הבלמכש])|ו)(?=\p{L}{3})")
+
+Case = Literal["capital", "lower", "uncased", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the text with its place. `run` numbers the stretch of capitalised words that it stands in."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+    case: Case
+    opens: bool
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text cut into words, and what its words mean."""
+
+    text: str
+    words: tuple[Word, ...]
+    speech: Speech
+    runs: dict[int, tuple[int, int]]
+    mids: frozenset[str]
+
+
+def sightings(text: str) -> tuple[Sighting, ...]:
+    """Everything in the text that may name a page, in no order; the same name may be sighted again and again.
+
+    Of a text over 20,000 characters only the first and last 10,000 are read. Never raises.
+    """
+    if len(text) > 2 * EDGE_CHARS:
+        text = f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
+    text = normalize("NFC", text)
+    reading = _read(text)
+    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading)]
+    found += [*glued_sightings(text), *emoji_sightings(text)]
+    return tuple(found)
+
+
+def _read(text: str) -> Reading:
+    words: list[Word] = []
+    runs: dict[int, tuple[int, int]] = {}
+    run = 0
+    for match in _WORD.finditer(text):
+        start, word = match.start(), match[0]
+        case = _case(word)
+        joined = bool(words) and words[-1].case == "capital" == case and _joins(text[words[-1].end : start], words[-1])
+        if not joined:
+            run += 1
+        first, count = runs.get(run, (len(words), 0))
+        runs[run] = (first, count + 1)
+        key = norm(word) if len(word) <= NAME_CHARS else ""
+        words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
+    mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
+    return Reading(text, tuple(words), Speech(word.key for word in words), runs, mids)
+
+
+def _bare(key: str) -> str:
+    return str(_POSSESSIVE.sub("", key))
+
+
+def _case(word: str) -> Case:
+    if _CAPITAL.match(word):
+        return "capital"
+    if _LOWER.match(word):
+        return "lower"
+    return "uncased" if _UNCASED.search(word) else "number"
+
+
+def _joins(gap: str, before: Word) -> bool:
+    """Whether a capitalised word after this gap goes on with the name: "J. Smith", "Dr. Smith"."""
+    if gap.startswith(".") and (len(before.text) == 1 or before.key in read_sections("names.txt")["abbreviated"]):
+        gap = gap[1:]
+    return bool(_SAME_LINE.fullmatch(gap))
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    at = start - 1
+    while at >= 0 and text[at].isspace() and text[at] not in "\r\n":
+        at -= 1
+    return at < 0 or text[at] in _SENTENCE_MARKS
+
+
+def _handles(text: str) -> Iterator[Sighting]:
+    for match in _HANDLE.finditer(text):
+        name = match[1]
+        spoken = _SEPARATORS.sub(" ", name)
+        for variant, query in enumerate(dict.fromkeys((name, spoken, _CAMEL.sub(" ", spoken)))):
+            yield Sighting(name, norm(query), False, match.start(), match.end(), "handle", mid=True, variant=variant)
+
+
+def _code(reading: Reading) -> Iterator[Sighting]:
+    ticked = [(match.start(1), match[1]) for match in _TICKED.finditer(reading.text)]
+    shaped = [(match.start(), match[0]) for match in _CODE.finditer(reading.text) if len(match[0]) <= NAME_CHARS]
+    found = sorted({*ticked, *shaped})
+    if len(found) > CODE_SIGHTINGS:
+        found = found[: CODE_SIGHTINGS // 2] + found[-CODE_SIGHTINGS // 2 :]
+    for start, name in found:
+        for variant, query in enumerate(_code_forms(name)):
+            general = reading.speech.is_hard(query) or reading.speech.is_common(query)
+            if len(query) > 1 and not query.isdigit() and not general:
+                yield Sighting(name, query, False, start, start + len(name), "code", mid=True, variant=variant)
+
+
+def _code_forms(name: str) -> Iterable[str]:
+    """The name as written, its words set apart, and of a path the file alone: "Anna/Bob" is no path to Bob."""
+    base = name.rpartition("/")[2]
+    forms = [name, _CAMEL.sub(" ", name)]
+    if "." in base or "_" in base:
+        forms += [base, _SEPARATORS.sub(" ", _CAMEL.sub(" ", base))]
+    return dict.fromkeys([*(norm(form) for form in forms), slugify(name)])
+
+
+def _singles(reading: Reading) -> Iterator[Sighting]:
+    for at, word in enumerate(reading.words):
+        if not word.key or word.case == "number" or (word.start and reading.text[word.start - 1] == "@"):
+            continue
+        if word.case == "capital":
+            yield from _capital_single(reading, at)
+        else:
+            yield from _plain_single(reading, at)
+
+
+def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
+    word = reading.words[at]
+    if not _stands_alone(reading, at):
+        return
+    for variant, form in enumerate(_forms(word.text)):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key):
+            continue
+        mid = _bare(word.key) in reading.mids
+        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=True, variant=variant)
+
+
+def _stands_alone(reading: Reading, at: int) -> bool:
+    """Whether the words beside a capitalised one are no part of its name.
+
+    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else.
+    """
+    first, count = reading.runs[reading.words[at].run]
+    if count > 4:
+        return not reading.speech.is_common(reading.words[at].key)
+    beside = (reading.words[other] for other in range(first, first + count) if other != at)
+    return all(
+        reading.speech.is_known(word.key) or word.key in read_sections("names.txt")["abbreviated"] for word in beside
+    )
+
+
+def _may_be_name(reading: Reading, at: int, key: str) -> bool:
+    word, speech = reading.words[at], reading.speech
+    if speech.is_hard(key) or (speech.is_honorific(key) and not _ends_run(reading, at)):
+        return False
+    mid = _bare(word.key) in reading.mids
+    shouted = len(key) > 1 and word.text.isupper()
+    ordinary = speech.is_common(key) or speech.is_soft(key)
+    if ordinary and shouted:
+        return False
+    if speech.is_capitalised_noun(key):
+        return speech.is_honorific(_key_before(reading, at))
+    if speech.is_calendar(key):
+        return mid and not _is_date(reading, at)
+    if speech.is_soft(key):
+        return mid
+    if speech.is_common(key) and not mid:
+        return _is_spoken_of(reading, at)
+    return True
+
+
+def _ends_run(reading: Reading, at: int) -> bool:
+    first, count = reading.runs[reading.words[at].run]
+    return at == first + count - 1
+
+
+def _key_before(reading: Reading, at: int) -> str:
+    return reading.words[at - 1].key if at else ""
+
+
+def _is_date(reading: Reading, at: int) -> bool:
+    after = reading.words[at + 1].text if at + 1 < len(reading.words) else ""
+    return reading.speech.leads_to_date(_key_before(reading, at)) or after[:1].isdigit()
+
+
+def _is_spoken_of(reading: Reading, at: int) -> bool:
+    """Whether an ordinary word that opens a sentence is talked about: "Rose called", not "Mark the place"."""
+    word = reading.words[at]
+    if _POSSESSIVE.search(word.text):
+        return True
+    if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'":
+        return True
+    after = reading.words[at + 1]
+    return after.case != "capital" and reading.speech.is_said_of_people(after.key)
+
+
+def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
+    word, speech = reading.words[at], reading.speech
+    uncased = word.case == "uncased"
+    shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
+    if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
+        return
+    for variant, form in enumerate(_forms(word.text)):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
+            continue
+        yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant)
+
+
+def _forms(word: str) -> Sequence[str]:
+    """The word as written, and what is left without a possessive, an article, an ending or a clitic glued to it."""
+    forms = [word]
+    bare = _POSSESSIVE.sub("", word)
+    if bare != word:
+        forms = [bare, word]
+    ending = _CASE_ENDING.match(bare)
+    if ending:
+        forms.append(ending[1])
+    head, mark, tail = _split_once(bare)
+    if mark and norm(head) in read_sections("names.txt")["elision"] and len(tail) > 1:
+        forms.append(tail)
+    forms += _hyphen_forms(bare)
+    if _UNCASED.search(word):
+        forms += _unclitic(bare)
+    return list(dict.fromkeys(form for form in forms if form))
+
+
+def _split_once(word: str) -> tuple[str, str, str]:
+    found = _APOSTROPHE.search(word)
+    return (word[: found.start()], found[0], word[found.end() :]) if found else (word, "", "")
+
+
+def _hyphen_forms(word: str) -> Iterator[str]:
+    """The name in "Noor-related" or "windrose-web"; none in "Jean-Luc", which is one name."""
+    head, _, tail = word.partition("-")
+    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit()):
+        yield head
+    left, dot, right = word.partition(".")
+    if dot and len(left) > 2 and len(right) > 2 and _CAPITAL.match(right):
+        yield left
+        yield right
+
+
+def _unclitic(word: str) -> list[str]:
+    if _HANGUL.search(word):
+        return list(hangul_forms(word))
+    forms = []
+    for pattern in (_ARABIC_CONJUNCTION, _ARABIC_PROCLITIC, _HEBREW_PROCLITIC):
+        left = pattern.sub("", word)
+        if left != word and len(left) > 2:
+            forms.append(left)
+            forms += [f"ال{left}"] if word.startswith(("لل", "ولل", "فلل")) else []
+            again = pattern.sub("", left)
+            forms += [again] if again != left and len(again) > 2 else []
+    return forms
+
+
+def _phrases(reading: Reading) -> Iterator[Sighting]:
+    """Runs of two words and more: names of several words, whatever their case."""
+    count = len(reading.words)
+    longest = 8 if count <= 80 else 5 if count <= 400 else 4
+    for at in range(count):
+        for last in range(at + 1, min(at + longest, count)):
+            gap = reading.text[reading.words[last - 1].end : reading.words[last].start]
+            if len(gap) > 3 and not gap.isspace():
+                break
+            if reading.words[last].end - reading.words[at].start > NAME_CHARS:
+                break
+            yield from _phrase(reading, at, last)
+
+
+def _phrase(reading: Reading, at: int, last: int) -> Iterator[Sighting]:
+    words = reading.words[at : last + 1]
+    if all(reading.speech.is_hard(word.key) or reading.speech.is_soft(word.key) for word in words):
+        return
+    start, end = words[0].start, words[-1].end
+    strong = _is_name_run(words)
+    shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
+    for variant, surface in enumerate(_phrase_forms(reading.text, words)):
+        key = norm(surface)
+        if key:
+            mid = strong and not words[0].opens
+            yield Sighting(surface, key, not strong, start, end, shape, mid=mid, variant=variant)
+
+
+def _is_name_run(words: Sequence[Word]) -> bool:
+    particles = read_sections("names.txt")["particle"]
+    inner = [word for word in words if word.case != "capital"]
+    ends = words[0].case == "capital" and words[-1].case == "capital"
+    return ends and len(inner) <= 2 and all(word.key in particles for word in inner)
+
+
+def _phrase_forms(text: str, words: Sequence[Word]) -> Iterator[str]:
+    first, last = words[0], words[-1]
+    heads = _forms(first.text) if first.case == "uncased" or _APOSTROPHE.search(first.text) else [first.text]
+    tails = _forms(last.text) if last.case == "uncased" or _APOSTROPHE.search(last.text) else [last.text]
+    middle = text[first.end : last.start]
+    seen: dict[str, None] = {}
+    for head in heads[:4]:
+        for tail in tails[:4]:
+            seen[f"{head}{middle}{tail}"] = None
+    whole = text[first.start : last.end]
+    if "." in whole:
+        seen[whole.replace(".", "")] = None
+    if text[last.end : last.end + 1] in {"!", "?", "+", "#", "."}:
+        seen[text[first.start : last.end + 1]] = None
+    yield from seen
