@@ -60,7 +60,7 @@ def test_a_small_summary_says_verdict_breaches_counts_and_limits(board, failed):
         "<code>know&#95;to&#95;ask&#95;failure&#95;rate</code> 3/8 (0.3750) 0.1368-0.6943<br>"
         "<code>false&#95;fire&#95;rate</code> not asked<br>"
         "<code>source&#95;isolation&#95;violations</code> 0<br>"
-        "<code>avg&#95;injected&#95;tokens</code> mean 4.6250 (of 8) | 4.6250 | <code>scored</code> |"
+        "<code>avg&#95;injected&#95;tokens</code> mean 4.6250 over 8 | 4.6250 | <code>scored</code> |"
     )
     words = " ".join(rendered(text).words)
     assert "push_recall: 4/4 -> gone: the cell is gone" in words

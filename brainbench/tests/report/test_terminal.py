@@ -156,7 +156,7 @@ suite        status      failed/gold  metric                       n/of (rate)  
 know-to-ask  scored      3/8          know_to_ask_failure_rate     3/8 (0.3750)        0.1368-0.6943
                                       false_fire_rate              not asked
                                       source_isolation_violations  0
-                                      avg_injected_tokens          mean 4.6250 (of 8)
+                                      avg_injected_tokens          mean 4.6250         over 8
 push         ! INVALID   4/4          3 errors in 4 events
 
 wellkept through direct (contract)

@@ -73,18 +73,20 @@ def _spelled(character: str) -> str:
 
 
 def measured(value: Measured | None) -> str:
-    """`n/of (rate)`, a plain count, `mean x (n events)`, or `not asked`."""
+    """`n/of (rate)`, a plain count, `mean x`, or `not asked`."""
     if value is None:
         return "not asked"
     if isinstance(value, Ratio):
         return f"{value.n}/{value.of} ({four_decimals(value.value)})"
     if isinstance(value, Count):
         return str(value.n)
-    return f"mean {four_decimals(value.total / value.of)} (of {value.of})" if value.of else "not asked"
+    return f"mean {four_decimals(value.value)}" if value.of else "not asked"
 
 
 def interval(value: Measured | None) -> str:
-    """`low-high` of the 95 % Wilson interval; "" where there is none."""
+    """`low-high` of the 95 % Wilson interval; for a mean over how much; "" where there is neither."""
+    if isinstance(value, Mean) and value.of:
+        return f"over {value.of}"
     if not isinstance(value, Ratio):
         return ""
     low, high = wilson(value.n, value.of)
@@ -94,7 +96,7 @@ def interval(value: Measured | None) -> str:
 def tokens(cell: Cell) -> str:
     """The mean of injected tokens per turn, or "" when it was not measured."""
     value = cell.metrics.get("avg_injected_tokens")
-    return four_decimals(value.total / value.of) if isinstance(value, Mean) and value.of else ""
+    return four_decimals(value.value) if isinstance(value, Mean) and value.of else ""
 
 
 def status(cell: Cell) -> str:
