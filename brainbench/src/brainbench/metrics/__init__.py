@@ -52,6 +52,7 @@ METRICS: Mapping[str, Metric] = {
             "push",
             "injected pages that were wanted or acceptable / injected pages, on annotated turns",
             "higher",
+            earned=True,
             measure=push.push_precision,
         ),
         Metric(
@@ -81,6 +82,7 @@ METRICS: Mapping[str, Metric] = {
             "write-back",
             "found facts under the right entity / found facts whose entity is known",
             "higher",
+            earned=True,
             measure=writeback.attribution_accuracy,
         ),
         Metric(
@@ -88,6 +90,7 @@ METRICS: Mapping[str, Metric] = {
             "write-back",
             "survived facts with the exact provenance / survived facts",
             "higher",
+            earned=True,
             measure=writeback.provenance_accuracy,
         ),
         Metric(

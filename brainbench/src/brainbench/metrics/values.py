@@ -71,6 +71,8 @@ class Metric:
     gated: bool = True
     zero: bool = False
     """Must always be 0: never waived, never blessed."""
+    earned: bool = False
+    """`of` counts what the system did, so that None beside failures is no excuse but a failure."""
     measure: Callable[[Judged], Measured | None] = field(kw_only=True)
 
 
