@@ -54,6 +54,11 @@ def test_the_verdict_is_a_word_also_without_colour(board, failed, verdict, word)
     assert re.search(rf"verdict: . {word}\b", render(board, replace(failed, verdict=verdict)))
 
 
+def test_an_inconclusive_verdict_says_why(board, doubtful):
+    page = render(board, doubtful)
+    assert "verdict: ? INCONCLUSIVE (same-hash)\nreasons\n  seed_failure: fix-c could not be seeded\n" in page
+
+
 def test_without_a_comparison_there_is_no_verdict(board):
     assert "verdict: none (nothing was compared)" in render(board)
 
@@ -186,7 +191,7 @@ what these numbers do not show
   n/a is not a result: neither a zero nor a pass.
 verdict: ✗ FAIL (same-hash)
 breaches: 1
-  wellkept/claude-code/push push_recall: 4/4 -> gone: the cell is gone
+  wellkept/claude-code/push push_recall: 4/4 (1.0000) -> gone: the cell is gone
 notes
   baseline is stale: false_fire_rate of wellkept/direct/push
 """

@@ -10,9 +10,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import METRICS, Measured
 from brainbench.report import wording
-from brainbench.report.wording import Outcome, clean
+from brainbench.report.wording import clean
 from brainbench.suites import Cell
 
 if TYPE_CHECKING:
@@ -172,5 +173,6 @@ def _verdict(console: Console, outcome: Outcome | None) -> None:
         return
     words = f"verdict: {wording.VERDICT_WORDS[outcome.verdict]} ({clean(outcome.mode)})"
     console.print(Text(words, style=_STYLES[outcome.verdict]))
+    _lines(console, "reasons", wording.reasons(outcome))
     _lines(console, f"breaches: {len(outcome.breaches)}", wording.breaches(outcome))
     _lines(console, "notes", map(clean, outcome.notes))

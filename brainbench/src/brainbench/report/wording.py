@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Protocol
 
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
 from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell
@@ -29,34 +29,6 @@ LIMITS = (
     "The numbers hold for this corpus; intervals treat counted things as independent and cover chance only.",
     "n/a is not a result: neither a zero nor a pass.",
 )
-
-
-class Breach(Protocol):
-    """One broken rule: where, of which metric, from what to what, and why."""
-
-    @property
-    def cell(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def baseline(self) -> object: ...
-    @property
-    def current(self) -> object: ...
-    @property
-    def detail(self) -> str: ...
-
-
-class Outcome(Protocol):
-    """What a comparison found."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def breaches(self) -> Sequence[Breach]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
 
 
 def clean(text: object, limit: int = 400) -> str:
@@ -163,21 +135,23 @@ def seed_failures(board: Scoreboard, limit: int = 20) -> Iterator[str]:
         yield f"and {len(board.seed_failures) - limit} more (all are in the JSON result)"
 
 
+def reasons(outcome: Outcome) -> Iterator[str]:
+    """Why nothing was judged, or what else decided: `reason: text`."""
+    for reason, text in outcome.reasons:
+        yield f"{reason}: {clean(text)}"
+
+
 def breaches(outcome: Outcome) -> Iterator[str]:
     """Each broken rule: `cell metric: baseline -> current: why`."""
     for breach in outcome.breaches:
         place = " ".join(clean(part) for part in (breach.cell, breach.metric) if part)
-        change = f"{shown(breach.baseline)} -> {shown(breach.current)}"
-        yield f"{place}: {change}: {clean(breach.detail)}"
+        before = "none" if breach.baseline is None else shown(breach.baseline)
+        now = "gone" if breach.current is None else shown(breach.current)
+        yield f"{place}: {before} -> {now}: {clean(breach.detail)}"
 
 
-def shown(value: object) -> str:
-    """A value of a comparison: counts as counts, numbers with 4 decimals, `gone` for None."""
-    if value is None:
-        return "gone"
-    if isinstance(value, (Ratio, Count, Mean)):
-        return measured(value)
-    if isinstance(value, Mapping):
-        n, of = value.get("n"), value.get("of")
-        return clean(n) if of is None else f"{clean(n)}/{clean(of)}"
-    return four_decimals(value) if isinstance(value, (float, Fraction)) else clean(value)
+def shown(value: Measured | Fraction | int) -> str:
+    """A value of a comparison: counts as counts and rate, rates with 4 decimals."""
+    if isinstance(value, int):
+        return str(value)
+    return four_decimals(value) if isinstance(value, Fraction) else measured(value)
