@@ -10,9 +10,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from brainbench.evidence import Scoreboard
-from brainbench.metrics import Measured
+from brainbench.evidence.outcome import Outcome
+from brainbench.metrics import METRICS, Measured
 from brainbench.report import wording
-from brainbench.report.wording import Outcome, clean
+from brainbench.report.wording import clean
 from brainbench.suites import Cell
 
 if TYPE_CHECKING:
@@ -84,11 +85,18 @@ def _lines(console: Console, title: str, lines: Iterable[str], style: str = "") 
 
 
 def _header(console: Console, board: Scoreboard) -> None:
+    from rich.cells import cell_len
     from rich.text import Text
 
-    words = "  ".join(f"{name}: {value}" for name, value in wording.header(board))
     console.print(Text("brainbench", style="bold"))
-    console.print(Text(words, overflow="fold"))
+    line = ""
+    for name, value in wording.header(board):
+        item = f"{name}: {value}"
+        if line and cell_len(f"{line}  {item}") > console.width:
+            console.print(Text(line, overflow="fold"))
+            line = ""
+        line = f"{line}  {item}" if line else item
+    console.print(Text(line, overflow="fold"))
 
 
 def _group(console: Console, system: str, cells: list[Cell], strata: bool) -> None:
@@ -126,7 +134,12 @@ def _rows(cell: Cell, strata: bool) -> Iterator[tuple[str, ...]]:
     if strata:
         for stratum, part in cell.slices.get("stratum", {}).items():
             lead = (f"  {clean(stratum)}", "", f"{part.gold_failed}/{part.gold_total}")
-            yield from _metric_rows(lead, part.metrics.items(), "")
+            asked = {name: value for name, value in part.metrics.items() if value is not None and _gates(name)}
+            yield from _metric_rows(lead, asked.items(), "")
+
+
+def _gates(name: str) -> bool:
+    return name not in METRICS or METRICS[name].gated
 
 
 def _metric_rows(
@@ -160,5 +173,6 @@ def _verdict(console: Console, outcome: Outcome | None) -> None:
         return
     words = f"verdict: {wording.VERDICT_WORDS[outcome.verdict]} ({clean(outcome.mode)})"
     console.print(Text(words, style=_STYLES[outcome.verdict]))
+    _lines(console, "reasons", wording.reasons(outcome))
     _lines(console, f"breaches: {len(outcome.breaches)}", wording.breaches(outcome))
     _lines(console, "notes", map(clean, outcome.notes))
