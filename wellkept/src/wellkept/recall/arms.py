@@ -98,7 +98,7 @@ def _cjk(sighting: Sighting) -> bool:
 
 
 def _folds(sighting: Sighting) -> bool:
-    return sighting.shape not in ("glued", "emoji")
+    return sighting.shape not in ("glued", "hangul", "emoji")
 
 
 def _folds_title(sighting: Sighting) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 from unicodedata import normalize
 
@@ -16,13 +17,17 @@ import regex  # type: ignore[import-untyped]
 from wellkept.names import norm, slugify
 from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
 from wellkept.recall.sighting import Shape, Sighting
-from wellkept.recall.words import Speech, read_sections
+from wellkept.recall.words import Speech, is_noun, read_sections
 
 EDGE_CHARS = 10_000
 NAME_CHARS = 120
+_REMEMBERED_CHARS = 4_000
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
-_FORMS = 6
+# Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
+_PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
+_SYMBOL_WORDS = 4
+_SLASHES = ("/", "\\")
 _NAME_ENDINGS = frozenset("!?+#.")
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
@@ -31,6 +36,7 @@ _WORD = regex.compile(rf"(?V1){_LETTER}+(?:['’ʼ´׳״.\-‐‑&·]{_LETTER}+)
 _CAPITAL = regex.compile(r"[\p{Lu}\p{Lt}]")
 _LOWER = regex.compile(r"(?V1)[\p{Ll}--\p{Georgian}]")
 _UNCASED = regex.compile(r"(?V1)[\p{Lo}\p{Georgian}]")
+_ANY_LETTER = regex.compile(r"\p{L}")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _SAME_LINE = regex.compile(r"[^\S\r\n]+")
 _SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『（،؛؟')
@@ -46,6 +52,10 @@ _CODE = regex.compile(
     r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
     r")(?![\p{L}\p{N}_/\\])"
 )
+_URL_PATH = regex.compile(r"(?<=\bhttps?://[^\s/]{1,200})/\S*", regex.IGNORECASE)
+_SYMBOL = regex.compile(r"[^\p{L}\p{M}\p{N}\s'’.\-‐‑&_]")
+_SPACED = regex.compile(r"\S+")
+_TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
 _CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
 _SEPARATORS = regex.compile(r"[_.\-]+")
 
@@ -90,11 +100,23 @@ def sightings(text: str) -> tuple[Sighting, ...]:
     """
     if len(text) > 2 * EDGE_CHARS:
         text = f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
-    text = normalize("NFC", text)
+    return _remembered_sightings(text) if len(text) <= _REMEMBERED_CHARS else _sightings(text)
+
+
+def _sightings(text: str) -> tuple[Sighting, ...]:
+    text = _URL_PATH.sub(_blank, normalize("NFC", text))
     reading = _read(text)
-    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading)]
+    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
     found += [*glued_sightings(text), *emoji_sightings(text)]
     return tuple(found)
+
+
+def _blank(match: regex.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+# A turn stands in the window of the turns after it.
+_remembered_sightings = lru_cache(maxsize=16)(_sightings)
 
 
 def _read(text: str) -> Reading:
@@ -122,11 +144,12 @@ def _bare(key: str) -> str:
 
 
 def _case(word: str) -> Case:
-    if _CAPITAL.match(word):
+    first = _ANY_LETTER.search(word)
+    if first is None:
+        return "number"
+    if _CAPITAL.match(first[0]):
         return "capital"
-    if _LOWER.match(word):
-        return "lower"
-    return "uncased" if _UNCASED.search(word) else "number"
+    return "lower" if _LOWER.match(first[0]) else "uncased"
 
 
 def _joins(gap: str, before: Word) -> bool:
@@ -228,9 +251,7 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
         return mid and not _is_date(reading, at)
     if speech.is_soft(key):
         return mid
-    if speech.is_common(key) and not mid:
-        return _is_spoken_of(reading, at)
-    return True
+    return mid or not speech.is_doubtful_opener(key) or _is_spoken_of(reading, at)
 
 
 def _ends_run(reading: Reading, at: int) -> bool:
@@ -260,6 +281,8 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
 
 def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word, speech = reading.words[at], reading.speech
+    if word.case == "lower" and _touches_slash(reading.text, word):
+        return
     uncased = word.case == "uncased"
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
@@ -269,6 +292,11 @@ def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
         if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
             continue
         yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant)
+
+
+def _touches_slash(text: str, word: Word) -> bool:
+    """Whether the word is a step of a path."""
+    return text[max(0, word.start - 1) : word.start] in _SLASHES or text[word.end : word.end + 1] in _SLASHES
 
 
 def _forms(word: str) -> Sequence[str]:
@@ -295,9 +323,9 @@ def _split_once(word: str) -> tuple[str, str, str]:
 
 
 def _hyphen_forms(word: str) -> Iterator[str]:
-    """The name in "Noor-related" or "windrose-web"; none in "Jean-Luc", which is one name."""
+    """The name in "Noor-related", "noor-web" or "Noor-Termin"; none in "Jean-Luc", which is one name."""
     head, _, tail = word.partition("-")
-    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit()):
+    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit() or is_noun(norm(tail))):
         yield head
     left, dot, right = word.partition(".")
     if dot and len(left) > 2 and len(right) > 2 and _CAPITAL.match(right):
@@ -319,7 +347,7 @@ def _unclitic(word: str) -> list[str]:
 def _phrases(reading: Reading) -> Iterator[Sighting]:
     """Runs of two words and more: names of several words, whatever their case."""
     count = len(reading.words)
-    longest = 8 if count <= 80 else 5 if count <= 400 else 4
+    longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
     for at in range(count):
         for last in range(at + 1, min(at + longest, count)):
             gap = reading.text[reading.words[last - 1].end : reading.words[last].start]
@@ -327,17 +355,17 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
                 break
             if reading.words[last].end - reading.words[at].start > NAME_CHARS:
                 break
-            yield from _phrase(reading, at, last)
+            yield from _phrase(reading, at, last, forms)
 
 
-def _phrase(reading: Reading, at: int, last: int) -> Iterator[Sighting]:
+def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighting]:
     words = reading.words[at : last + 1]
     if not any(reading.telling[at : last + 1]):
         return
     start, end = words[0].start, words[-1].end
     strong = _is_name_run(words)
     shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
-    for variant, surface in enumerate(_phrase_forms(reading.text, words)):
+    for variant, surface in enumerate(_phrase_forms(reading.text, words, forms)):
         key = norm(surface)
         if key:
             mid = strong and not words[0].opens
@@ -351,18 +379,36 @@ def _is_name_run(words: Sequence[Word]) -> bool:
     return ends and len(inner) <= 2 and all(word.key in particles for word in inner)
 
 
-def _phrase_forms(text: str, words: Sequence[Word]) -> Iterator[str]:
+def _edge_forms(word: Word, leading: bool) -> Sequence[str]:
+    """A word at the edge of a phrase without what is glued to that edge: Korean endings follow a name only."""
+    hangul = word.case == "uncased" and bool(_HANGUL.search(word.text))
+    changes = word.case == "uncased" or _APOSTROPHE.search(word.text)
+    return _forms(word.text) if changes and not (leading and hangul) else (word.text,)
+
+
+def _phrase_forms(text: str, words: Sequence[Word], forms: int) -> Iterator[str]:
     first, last = words[0], words[-1]
-    heads = _forms(first.text) if first.case == "uncased" or _APOSTROPHE.search(first.text) else [first.text]
-    tails = _forms(last.text) if last.case == "uncased" or _APOSTROPHE.search(last.text) else [last.text]
     middle = text[first.end : last.start]
-    seen: dict[str, None] = {}
-    for head in heads[:_FORMS]:
-        for tail in tails[:_FORMS]:
-            seen[f"{head}{middle}{tail}"] = None
+    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, leading=True)[:forms])
+    seen.update(dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, leading=False)[:forms]))
     whole = text[first.start : last.end]
     if "." in whole:
         seen[whole.replace(".", "")] = None
     if text[last.end : last.end + 1] in _NAME_ENDINGS:
         seen[text[first.start : last.end + 1]] = None
     yield from seen
+
+
+def _symbol_phrases(text: str) -> Iterator[Sighting]:
+    """Names with signs in them that are no part of words: "🚀 Launch", "#general", "50% rule"."""
+    parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
+    signs = [bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    for at, (start, _) in enumerate(parts):
+        for last in range(at, min(at + _SYMBOL_WORDS, len(parts))):
+            end = parts[last][0] + len(parts[last][1])
+            if end - start > NAME_CHARS:
+                break
+            if any(signs[at : last + 1]):
+                surface = text[start:end].strip(_TRIMMED)
+                if query := norm(surface):
+                    yield Sighting(surface, query, True, start, end, "phrase")

@@ -17,6 +17,7 @@ from wellkept.names import norm
 _NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "he", "ko", "zh", "ja"})
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja")
 _EN = "en"
+_BARE_OPENERS = frozenset({"en", "pl", "ru", "uk", "tr"})
 
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
 
@@ -95,14 +96,23 @@ class Speech:
 
     def is_said_of_people(self, word: str) -> bool:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
-        return word.endswith("ed") or self._in("speaks", word, frozenset({_EN}))
+        return word.endswith("ed") or self._in("speaks", word, self._spoken)
 
     def is_common(self, word: str) -> bool:
         """Whether the word is ordinary: in lower case it is not a name, even if a page is called so."""
         if self._in("common", word, self._spoken):
             return True
-        common = languages()[0].words("common")
-        return word.isascii() and any(stem in common for stem in _stems(word))
+        return word.isascii() and _is_english(word)
+
+    def is_doubtful_opener(self, word: str) -> bool:
+        """Whether the word, opening a sentence, may well be an ordinary one.
+
+        In languages with articles a bare noun seldom opens a sentence; English verbs do, and so do nouns in Slavic
+        languages and Turkish.
+        """
+        return self.is_common(word) and (
+            self._in("common", word, self._spoken & _BARE_OPENERS) or (word.isascii() and _is_english(word))
+        )
 
     def is_capitalised_noun(self, word: str) -> bool:
         """Whether the word is a German noun, which has its capital from the grammar."""
@@ -129,6 +139,16 @@ class Speech:
 @lru_cache(maxsize=1024)
 def _words_of(section: str, codes: frozenset[str]) -> frozenset[str]:
     return frozenset().union(*(language.words(section) for language in languages() if language.code in codes))
+
+
+def is_noun(word: str) -> bool:
+    """Whether the word is an ordinary English or German one, whatever the text speaks."""
+    return _is_english(word) or word in languages()[1].words("common")
+
+
+def _is_english(word: str) -> bool:
+    common = languages()[0].words("common")
+    return word in common or any(stem in common for stem in _stems(word))
 
 
 def _stems(word: str) -> Iterable[str]:
