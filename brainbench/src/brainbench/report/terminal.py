@@ -13,6 +13,7 @@ from brainbench.evidence import Scoreboard
 from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import METRICS, Measured
 from brainbench.report import wording
+from brainbench.report.matrix import print_matrix
 from brainbench.report.wording import clean
 from brainbench.suites import Cell
 
@@ -26,13 +27,15 @@ _COLUMNS = (("suite", 11), ("status", 10), ("failed/gold", 11), ("metric", 27), 
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
 
 
-def print_scoreboard(board: Scoreboard, outcome: Outcome | None, stream: TextIO, strata: bool = False) -> None:
-    """Draw the scoreboard and, if something was compared, the verdict on `stream`.
+def print_scoreboard(
+    board: Scoreboard, outcome: Outcome | None, stream: TextIO, *, strata: bool = False, long: bool = False
+) -> None:
+    """Draw the scoreboard and, if something was compared, the verdict on `stream`; `long` shows every interval.
 
     Characters that the stream's encoding lacks are replaced; colour is used only on a terminal without NO_COLOR.
     """
     width = shutil.get_terminal_size((WIDEST, 24)).columns if stream.isatty() else WIDEST
-    text = render(board, outcome, strata=strata, width=width, colour=_wants_colour(stream))
+    text = render(board, outcome, strata=strata, long=long, width=width, colour=_wants_colour(stream))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
@@ -47,6 +50,7 @@ def render(
     outcome: Outcome | None = None,
     *,
     strata: bool = False,
+    long: bool = False,
     width: int = WIDEST,
     colour: bool = False,
 ) -> str:
@@ -65,7 +69,11 @@ def render(
         highlight=False,
     )
     _header(console, board)
-    for (system, *_), cells in groupby(board.cells, key=lambda cell: (cell.system, cell.seam, cell.kind)):
+    if not long:
+        for system, every in groupby(board.cells, key=lambda cell: cell.system):
+            print_matrix(console, system, list(every), strata)
+    detailed = board.cells if long else ()
+    for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
         _group(console, system, list(cells), strata)
     _footer(console, board, outcome)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())

@@ -286,7 +286,7 @@ def _prior(ask: Ask) -> str:
 
 
 def _candidate(fact: ScriptedFact) -> CandidateFact:
-    kind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
+    kind: FactKind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
     return CandidateFact(fact.fact, kind, fact.mention, fact.quote, valid_from=_time(fact.valid_from))
 
 
