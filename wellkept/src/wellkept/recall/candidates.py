@@ -28,7 +28,7 @@ CODE_SIGHTINGS = 32
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
 _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
-_NAME_ENDINGS = frozenset("!?+#.")
+_NAME_ENDINGS = "!?+#."
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
@@ -212,14 +212,18 @@ def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
     if not _stands_alone(reading, at):
         return
     forms = [*_forms(word.text)]
-    if reading.text[word.end : word.end + 1] in _NAME_ENDINGS:
+    if _has_name_ending(reading.text, word):
         forms.append(reading.text[word.start : word.end + 1])
     for variant, form in enumerate(forms):
         key = norm(form)
-        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key):
+        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key.rstrip(_NAME_ENDINGS)):
             continue
         mid = _bare(word.key) in reading.mids
         yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=True, variant=variant)
+
+
+def _has_name_ending(text: str, word: Word) -> bool:
+    return word.end < len(text) and text[word.end] in _NAME_ENDINGS
 
 
 def _stands_alone(reading: Reading, at: int) -> bool:
@@ -394,7 +398,7 @@ def _phrase_forms(text: str, words: Sequence[Word], forms: int) -> Iterator[str]
     whole = text[first.start : last.end]
     if "." in whole:
         seen[whole.replace(".", "")] = None
-    if text[last.end : last.end + 1] in _NAME_ENDINGS:
+    if _has_name_ending(text, last):
         seen[text[first.start : last.end + 1]] = None
     yield from seen
 
