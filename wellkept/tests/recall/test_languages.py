@@ -202,6 +202,7 @@ def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text:
         "Will this work?",
         "Mark the task as done, please",
         "Rose petals everywhere",
+        "Rose and thorn, that is the motto",
         "May I ask something?",
         "we ship in May, or by May 3 at the latest",
         "it may rain and it will pour",

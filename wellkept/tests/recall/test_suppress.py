@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from wellkept.model import PageRef, Trust
+from wellkept.model import Fact, PageRef, Pointer, Provenance, Trust
+from wellkept.recall import render
 from wellkept.recall.suppress import PRIOR_CHARS, already_shown
 
 
@@ -54,6 +55,17 @@ def test_an_ordinary_word_is_not_the_page_called_so() -> None:
     apple = page("t/apple", "Apple")
     assert not already_shown("an apple a day", "slug-and-title")(apple)
     assert already_shown("how long does the Apple last", "slug-and-title")(apple)
+
+
+@pytest.mark.req("C-340", "C-403")
+@pytest.mark.parametrize("trust", list(Trust))
+def test_what_a_page_or_fact_says_of_another_page_does_not_silence_it(trust: Trust) -> None:
+    about = "asks p/noor, `p/noor`, Noor Tavenholt"
+    ida = Pointer("p/ida", "Ida", about, trust, "alias", 0.9, "alias", "default")
+    fact = Fact(1, "default", about, "p/noor", "fact", Provenance("note"), trust=trust)
+    shown = already_shown(f"hello\n{render([ida], [ida], [fact])}\nand on", "slug-and-title")
+    assert not shown(NOOR)
+    assert shown(page("p/ida", "Ida Kelpgrove"))
 
 
 @pytest.mark.req("C-340")

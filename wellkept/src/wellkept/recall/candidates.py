@@ -26,6 +26,7 @@ CODE_CHARS = 80
 CODE_SIGHTINGS = 32
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
+_CONJUNCTIONS = frozenset({"and", "or"})
 _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
 _NAME_ENDINGS = "!?+#."
@@ -280,6 +281,9 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'\n":
         return True
     after = reading.words[at + 1]
+    if after.key in _CONJUNCTIONS and at + 2 < len(reading.words):
+        other = reading.words[at + 2]
+        return other.case == "capital" or reading.speech.is_hard(other.key)
     return after.case != "capital" and reading.speech.is_said_of_people(after.key)
 
 
