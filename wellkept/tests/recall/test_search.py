@@ -17,6 +17,7 @@ def test_function_words_are_left_out_unless_there_is_nothing_else() -> None:
     assert content_words("What is the rent of the studio?") == ("rent", "studio")
     assert content_words("what is it") == ("what", "is", "it")
     assert content_words("Wie hoch ist die Miete für das Atelier") == ("hoch", "miete", "atelier")
+    assert content_words("I don't know Noor's kiln, l'atelier d'Anna") == ("know", "noor", "kiln", "atelier", "anna")
     assert content_words("  ?! ") == ()
 
 
@@ -49,7 +50,8 @@ def test_each_page_is_found_once_best_first(store: Store, write: Callable[..., N
         ("какая аренда за мастерскую", "n/ru"),
         ("cuanto cuesta el alquiler del café", "n/es"),
         ("l'atelier coûte combien", "n/fr"),
-        ("임대료 얼마", "n/ko"),
+        ("임대료는 얼마", "n/ko"),
+        ("予算案を出して", "n/ja"),
     ],
 )
 def test_queries_in_any_script_find_their_page(store: Store, write: Callable[..., None], query: str, slug: str) -> None:

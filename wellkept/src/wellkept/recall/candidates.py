@@ -250,7 +250,7 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
     ordinary = speech.is_common(key) or speech.is_soft(key)
     if ordinary and shouted:
         return False
-    if speech.is_capitalised_noun(key):
+    if speech.is_listed_noun(key):
         return speech.is_honorific(_key_before(reading, at))
     if speech.is_calendar(key):
         return mid and not _is_date(reading, at)

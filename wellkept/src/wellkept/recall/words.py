@@ -115,12 +115,13 @@ class Speech:
         )
 
     def is_capitalised_noun(self, word: str) -> bool:
-        """Whether the word is a German noun, which has its capital from the grammar."""
-        if not self.speaks("de"):
-            return False
-        german = languages()[1]
-        endings = tuple(german.words("noun-ending"))
-        return word in german.words("common") or (len(word) > 6 and word.endswith(endings))
+        """Whether the word looks like a German noun, which has its capital from the grammar."""
+        endings = tuple(languages()[1].words("noun-ending"))
+        return self.is_listed_noun(word) or (self.speaks("de") and len(word) > 6 and word.endswith(endings))
+
+    def is_listed_noun(self, word: str) -> bool:
+        """Whether the word is an ordinary German noun for certain."""
+        return self.speaks("de") and word in languages()[1].words("common")
 
     def is_known(self, word: str) -> bool:
         """Whether the word stands in any list of the languages spoken."""
