@@ -67,12 +67,18 @@ class Speech:
         counts = {language.code: len(seen & language.words("hard")) for language in languages()}
         best = max(counts.values())
         told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._told = frozenset(code for code, count in told.items() if count > 1)
+        self._is_english = counts[_EN] > 0
         self._sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
         self._spoken = frozenset(told) | self._sure
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
         return code in self._sure
+
+    def has_bare_genitive(self) -> bool:
+        """Whether names may take an s without an apostrophe: in German, Dutch and the north, or for all we know."""
+        return self.speaks("de") or self.speaks("nl") or (self._told <= {_EN} and not self._is_english)
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
