@@ -28,6 +28,7 @@ CODE_SIGHTINGS = 32
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
 _CONJUNCTIONS = frozenset({"and", "or"})
 _RUN_WORDS = 4
+_ALWAYS_CAPITAL = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
 _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
 _NAME_ENDINGS = "!?+#."
@@ -254,12 +255,15 @@ def _is_apart(reading: Reading, word: Word) -> bool:
 
 
 def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
-    """Whether the capitalised word after a name makes another name of it."""
+    """Whether the capitalised word after a name makes another name of it, or a heading: "What Will They Do"."""
     speech, key = reading.speech, _bare(after.key)
     if key in read_sections("names.txt")["legal"]:
         return False
-    if speech.is_common(_bare(name.key)) and speech.is_common(key) and not speech.is_capitalised_noun(key):
-        return True
+    if speech.is_common(_bare(name.key)):
+        if speech.is_hard(key):
+            return name.opens or key.replace("’", "'") not in _ALWAYS_CAPITAL
+        if speech.is_common(key) and not speech.is_capitalised_noun(key):
+            return True
     return key in read_sections("names.txt")["surname"] or not speech.is_known(key)
 
 
