@@ -168,18 +168,18 @@ def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex
 _Question = tuple[NameKind, Callable[[str], tuple[str, ...]]]
 
 
-def _questions(sighted: Iterable[Sighting]) -> Mapping[str, set[_Question]]:
+def _questions(sighted: Iterable[Sighting]) -> Mapping[str, dict[_Question, None]]:
     """What to ask for each query, strong ones first, so that a flood of weak ones cannot crowd them out."""
-    questions: tuple[dict[str, set[_Question]], dict[str, set[_Question]]] = ({}, {})
-    usual: dict[tuple[str, bool, bool], set[_Question]] = {}
+    strong: dict[str, dict[_Question, None]] = {}
+    weak: dict[str, dict[_Question, None]] = {}
+    usual: dict[tuple[str, bool, bool], dict[_Question, None]] = {}
     for sighting in sighted:
         look = (sighting.shape, sighting.weak, sighting.single)
         if look not in usual:
             long = replace(sighting, query="x" * _WEAK_SURNAME_CHARS)
-            usual[look] = {(arm.kind, arm.keys) for arm in ARMS if arm.takes(long)}
-        questions[sighting.weak].setdefault(sighting.query, set()).update(usual[look])
-    strong, weak = questions
-    return {query: strong.get(query, set()) | weak.get(query, set()) for query in (*strong, *weak)}
+            usual[look] = dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long))
+        (weak if sighting.weak else strong).setdefault(sighting.query, {}).update(usual[look])
+    return {query: strong.get(query, {}) | weak.get(query, {}) for query in (*strong, *weak)}
 
 
 def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]) -> Mapping[str, Sequence[PageRef]]:

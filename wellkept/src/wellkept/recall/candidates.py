@@ -26,9 +26,12 @@ CODE_CHARS = 80
 CODE_SIGHTINGS = 32
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
+_CONJUNCTIONS = frozenset({"and", "or"})
+_RUN_WORDS = 4
+_ALWAYS_CAPITAL = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
 _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
-_NAME_ENDINGS = frozenset("!?+#.")
+_NAME_ENDINGS = "!?+#."
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
@@ -62,6 +65,7 @@ _SEPARATORS = regex.compile(r"[_.\-]+")
 _APOSTROPHE = regex.compile(r"['’ʼ´׳]")
 _POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
 _CASE_ENDING = regex.compile(r"^(.{2,}?)['’ʼ]\p{Ll}{1,7}$")
+_HINDI_HONORIFIC = "जी"
 _ARABIC_CLITICS = ("و", "ف", "ب", "ك", "ل", "ال", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "فل", "فب")
 _HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ול", "ומ", "וש", "שה", "מה", "כש", "של")
 
@@ -83,7 +87,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text cut into words, and what its words mean. `telling` words are neither function words nor dates."""
+    """A text cut into words, and what its words mean. `telling` words are neither function words nor dates.
+
+    `genitive` says that names may take an s without an apostrophe, as in German.
+    """
 
     text: str
     words: tuple[Word, ...]
@@ -91,6 +98,7 @@ class Reading:
     runs: dict[int, tuple[int, int]]
     mids: frozenset[str]
     telling: tuple[bool, ...]
+    genitive: bool
 
 
 def sightings(text: str) -> tuple[Sighting, ...]:
@@ -136,7 +144,7 @@ def _read(text: str) -> Reading:
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
     speech = Speech(word.key for word in words)
     telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
-    return Reading(text, tuple(words), speech, runs, mids, telling)
+    return Reading(text, tuple(words), speech, runs, mids, telling, speech.has_bare_genitive())
 
 
 def _bare(key: str) -> str:
@@ -209,30 +217,67 @@ def _singles(reading: Reading) -> Iterator[Sighting]:
 
 def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word = reading.words[at]
-    if not _stands_alone(reading, at):
+    alone = _stands_alone(reading, at)
+    if not alone and not _follows_opener(reading, at):
         return
-    forms = [*_forms(word.text)]
-    if reading.text[word.end : word.end + 1] in _NAME_ENDINGS:
+    forms = [*_forms(word.text, reading.genitive)]
+    if _has_name_ending(reading.text, word):
         forms.append(reading.text[word.start : word.end + 1])
     for variant, form in enumerate(forms):
         key = norm(form)
-        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key):
+        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key.rstrip(_NAME_ENDINGS)):
             continue
         mid = _bare(word.key) in reading.mids
-        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=True, variant=variant)
+        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=alone, variant=variant)
+
+
+def _has_name_ending(text: str, word: Word) -> bool:
+    return word.end < len(text) and text[word.end] in _NAME_ENDINGS
 
 
 def _stands_alone(reading: Reading, at: int) -> bool:
     """Whether the words beside a capitalised one are no part of its name.
 
-    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else.
+    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else, as "Noor Smith" is.
     """
     first, count = reading.runs[reading.words[at].run]
-    if count > 4:
+    if count > _RUN_WORDS:
         return not reading.speech.is_common(reading.words[at].key)
-    beside = (reading.words[other] for other in range(first, first + count) if other != at)
-    return all(
-        reading.speech.is_known(word.key) or word.key in read_sections("names.txt")["abbreviated"] for word in beside
+    before, after = reading.words[first:at], reading.words[at + 1 : first + count]
+    return all(_is_apart(reading, word) for word in before) and not any(
+        _goes_on(reading, reading.words[at], word) for word in after
+    )
+
+
+def _is_apart(reading: Reading, word: Word) -> bool:
+    acronym = word.text.isupper() and 1 < len(word.text) <= _RUN_WORDS
+    return acronym or word.key in read_sections("names.txt")["abbreviated"] or reading.speech.is_known(word.key)
+
+
+def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
+    """Whether the capitalised word after a name makes another name of it, or a heading: "What Will They Do"."""
+    speech, key = reading.speech, _bare(after.key)
+    if key in read_sections("names.txt")["legal"]:
+        return False
+    if speech.is_common(_bare(name.key)):
+        if speech.is_hard(key):
+            return name.opens or key.replace("’", "'") not in _ALWAYS_CAPITAL
+        if speech.is_common(key) and not speech.is_capitalised_noun(key):
+            return True
+    return key in read_sections("names.txt")["surname"] or not speech.is_known(key)
+
+
+def _follows_opener(reading: Reading, at: int) -> bool:
+    """Whether the word is the last of two, the first having its capital from the sentence: "Nudge Noor".
+
+    Ordinary words are left out, and so are surnames: the first word may be a first name after all.
+    """
+    first, count = reading.runs[reading.words[at].run]
+    return (
+        count == 2
+        and at == first + 1
+        and reading.words[first].opens
+        and not reading.speech.is_known(_bare(reading.words[at].key))
     )
 
 
@@ -245,7 +290,7 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
     ordinary = speech.is_common(key) or speech.is_soft(key)
     if ordinary and shouted:
         return False
-    if speech.is_capitalised_noun(key):
+    if speech.is_listed_noun(key):
         return speech.is_honorific(_key_before(reading, at))
     if speech.is_calendar(key):
         return mid and not _is_date(reading, at)
@@ -273,9 +318,12 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     word = reading.words[at]
     if _POSSESSIVE.search(word.text):
         return True
-    if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'\n":
+    if at + 1 == len(reading.words) or reading.text[word.end] in ",.?!:;)’'\"”»\n":
         return True
     after = reading.words[at + 1]
+    if after.key in _CONJUNCTIONS and at + 2 < len(reading.words):
+        other = reading.words[at + 2]
+        return other.case == "capital" or reading.speech.is_hard(other.key)
     return after.case != "capital" and reading.speech.is_said_of_people(after.key)
 
 
@@ -287,7 +335,7 @@ def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
         return
-    for variant, form in enumerate(_forms(word.text)):
+    for variant, form in enumerate(_forms(word.text, reading.genitive)):
         key = norm(form)
         if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
             continue
@@ -299,7 +347,7 @@ def _touches_slash(text: str, word: Word) -> bool:
     return text[max(0, word.start - 1) : word.start] in _SLASHES or text[word.end : word.end + 1] in _SLASHES
 
 
-def _forms(word: str) -> Sequence[str]:
+def _forms(word: str, genitive: bool = False) -> Sequence[str]:
     """The word as written, and what is left without a possessive, an article, an ending or a clitic glued to it."""
     forms = [word]
     bare = _POSSESSIVE.sub("", word)
@@ -308,6 +356,8 @@ def _forms(word: str) -> Sequence[str]:
     ending = _CASE_ENDING.match(bare)
     if ending:
         forms.append(ending[1])
+    if genitive and bare == word and len(word) > 3 and word.endswith("s"):
+        forms.append(word[:-1])
     head, mark, tail = _split_once(bare)
     if mark and norm(head) in read_sections("names.txt")["elision"] and len(tail) > 1:
         forms.append(tail)
@@ -336,6 +386,8 @@ def _hyphen_forms(word: str) -> Iterator[str]:
 def _unclitic(word: str) -> list[str]:
     if _HANGUL.search(word):
         return list(hangul_forms(word))
+    if word.endswith(_HINDI_HONORIFIC):
+        return [word.removesuffix(_HINDI_HONORIFIC)]
     cut = [
         (clitic, word[len(clitic) :])
         for clitic in (*_ARABIC_CLITICS, *_HEBREW_CLITICS)
@@ -365,7 +417,7 @@ def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighti
     start, end = words[0].start, words[-1].end
     strong = _is_name_run(words)
     shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
-    for variant, surface in enumerate(_phrase_forms(reading.text, words, forms)):
+    for variant, surface in enumerate(_phrase_forms(reading, words, forms)):
         key = norm(surface)
         if key:
             mid = strong and not words[0].opens
@@ -379,22 +431,24 @@ def _is_name_run(words: Sequence[Word]) -> bool:
     return ends and len(inner) <= 2 and all(word.key in particles for word in inner)
 
 
-def _edge_forms(word: Word, leading: bool) -> Sequence[str]:
+def _edge_forms(word: Word, leading: bool, genitive: bool) -> Sequence[str]:
     """A word at the edge of a phrase without what is glued to that edge: Korean endings follow a name only."""
     hangul = word.case == "uncased" and bool(_HANGUL.search(word.text))
-    changes = word.case == "uncased" or _APOSTROPHE.search(word.text)
-    return _forms(word.text) if changes and not (leading and hangul) else (word.text,)
+    changes = genitive or word.case == "uncased" or _APOSTROPHE.search(word.text)
+    return _forms(word.text, genitive) if changes and not (leading and hangul) else (word.text,)
 
 
-def _phrase_forms(text: str, words: Sequence[Word], forms: int) -> Iterator[str]:
-    first, last = words[0], words[-1]
+def _phrase_forms(reading: Reading, words: Sequence[Word], forms: int) -> Iterator[str]:
+    text, first, last = reading.text, words[0], words[-1]
     middle = text[first.end : last.start]
-    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, leading=True)[:forms])
-    seen.update(dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, leading=False)[:forms]))
+    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, True, False)[:forms])
+    seen.update(
+        dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, False, reading.genitive)[:forms])
+    )
     whole = text[first.start : last.end]
     if "." in whole:
         seen[whole.replace(".", "")] = None
-    if text[last.end : last.end + 1] in _NAME_ENDINGS:
+    if _has_name_ending(text, last):
         seen[text[first.start : last.end + 1]] = None
     yield from seen
 

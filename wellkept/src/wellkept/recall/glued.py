@@ -46,7 +46,7 @@ def glued_sightings(text: str) -> Iterator[Sighting]:
         for offset, run in _ends(runs, LOOKUPS // width):
             for start, end in spans(run, width):
                 key = run[start:end]
-                if not _is_general(key):
+                if not _is_general(key) or _HONORIFIC_AFTER.match(run, end):
                     yield Sighting(key, key, True, offset + start, offset + end, "glued")
 
 

@@ -67,12 +67,18 @@ class Speech:
         counts = {language.code: len(seen & language.words("hard")) for language in languages()}
         best = max(counts.values())
         told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._told = frozenset(code for code, count in told.items() if count > 1)
+        self._is_english = counts[_EN] > 0
         self._sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
         self._spoken = frozenset(told) | self._sure
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
         return code in self._sure
+
+    def has_bare_genitive(self) -> bool:
+        """Whether names may take an s without an apostrophe: in German, Dutch and the north, or for all we know."""
+        return self.speaks("de") or self.speaks("nl") or (self._told <= {_EN} and not self._is_english)
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
@@ -115,12 +121,13 @@ class Speech:
         )
 
     def is_capitalised_noun(self, word: str) -> bool:
-        """Whether the word is a German noun, which has its capital from the grammar."""
-        if not self.speaks("de"):
-            return False
-        german = languages()[1]
-        endings = tuple(german.words("noun-ending"))
-        return word in german.words("common") or (len(word) > 6 and word.endswith(endings))
+        """Whether the word looks like a German noun, which has its capital from the grammar."""
+        endings = tuple(languages()[1].words("noun-ending"))
+        return self.is_listed_noun(word) or (self.speaks("de") and len(word) > 6 and word.endswith(endings))
+
+    def is_listed_noun(self, word: str) -> bool:
+        """Whether the word is an ordinary German noun for certain."""
+        return self.speaks("de") and word in languages()[1].words("common")
 
     def is_known(self, word: str) -> bool:
         """Whether the word stands in any list of the languages spoken."""
