@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice, pairwise
 
 import regex  # type: ignore[import-untyped]
 
@@ -23,8 +23,12 @@ _IS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
 _HYPHEN_NAME = regex.compile(r"[-‐‑]\p{Lu}")
 _NAME_HYPHEN = regex.compile(r"\p{L}[-‐‑]\Z")
 
+_INFLECTING = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
+_SEPARATOR = regex.compile(r"[,;:!?()\[\]{}\"“”«»、。，！？\n]")
+
 _WORDS_IN_NAME, _CHARS_IN_NAME = 6, 12
-_TEXT_CHARS = 20_000
+_TEXT_CHARS, _SHORTEST_ROOM = 40_000, 1_000
+_MOST_INFLECTED = 800
 _KEYS_AT_ONCE = 5_000
 
 FULL_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
@@ -83,19 +87,21 @@ class Names:
     def sightings(self, texts: Sequence[str], *, inflected: bool = False) -> list[list[Sighting]]:
         """For each text the names in it, from left to right; of names that overlap the longest.
 
-        With `inflected` also names that carry one common case ending.
+        With `inflected` also names whose words carry a common case ending. Of very long texts only beginning and
+        end are read.
         """
-        spans = [list(_spans(text)) for text in texts]
-        forms = {text[start:end] for text, found in zip(texts, spans, strict=True) for start, end, _ in found}
+        room = max(_SHORTEST_ROOM, _TEXT_CHARS // max(len(texts), 1))
+        spans = [list(_spans(text, room)) for text in texts]
+        forms = dict.fromkeys(text[start:end] for text, found in zip(texts, spans, strict=True) for start, end in found)
         self.learn(FULL_NAMES, forms)
         self.learn(PART_NAMES, (form for form in forms if " " not in form))
         if inflected:
-            self._learn_inflected(forms)
+            self._learn_inflected(islice((form for form in forms if _may_be_inflected(form)), _MOST_INFLECTED))
         return [list(self._longest(text, found, inflected=inflected)) for text, found in zip(texts, spans, strict=True)]
 
-    def _longest(self, text: str, spans: Iterable[tuple[int, int, int]], *, inflected: bool) -> Iterator[Sighting]:
+    def _longest(self, text: str, spans: Iterable[tuple[int, int]], *, inflected: bool) -> Iterator[Sighting]:
         taken = 0
-        for start, end, _ in spans:
+        for start, end in spans:
             if start < taken or not _stands_alone(text, start, end):
                 continue
             form = text[start:end]
@@ -114,39 +120,51 @@ class Names:
         """The pages whose surname or first word the form is."""
         return next((pages for kind, key in PART_NAMES if (pages := self.pages(kind, key(form)))), ())
 
-    def _learn_inflected(self, forms: Iterable[str]) -> None:
-        forms = [form for form in forms if _is_name_like(form)]
+    def _learn_inflected(self, words: Iterable[str]) -> None:
+        words = tuple(words)
         for kind, key_of in _INFLECTED:
-            self._learn_keys(kind, {key for form in forms for key in base_forms(form, key_of)})
+            self._learn_keys(kind, {key for word in words for key in base_forms(word, key_of)})
 
     def inflected(self, form: str) -> Pages:
-        """The pages that a form with one case ending on each word names; learns what it needs."""
-        self._learn_inflected([form])
-        for kinds in (_INFLECTED[:2], _INFLECTED[2:]):
-            found = {
-                page.slug: page
-                for kind, key_of in kinds
-                for key in base_forms(form, key_of)
-                for page in self.pages(kind, key)
-            }
-            if found:
-                return tuple(found.values())
-        return ()
+        """The pages that the form names when each of its words may carry a case ending."""
+        words = form.split()
+        if len(words) > 1:
+            first = self._plain_forms(words[0], _INFLECTED[2:])
+            return tuple(page for page in first if _is_title(page, words))
+        return self._plain_forms(form, _INFLECTED[:2]) or self._plain_forms(form, _INFLECTED[2:])
+
+    def _plain_forms(self, word: str, kinds: Sequence[tuple[NameKind, Callable[[str], str]]]) -> Pages:
+        found = (page for kind, key_of in kinds for key in base_forms(word, key_of) for page in self.pages(kind, key))
+        return tuple({page.slug: page for page in found}.values())
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, int]]:
-    """Every stretch that may be a name: its start, end and length in tokens; by start, the longest first."""
-    if len(text) > _TEXT_CHARS:
-        text = text[: _TEXT_CHARS // 2] + "\n" * (len(text) - _TEXT_CHARS) + text[len(text) - _TEXT_CHARS // 2 :]
+def _is_title(page: PageRef, words: Sequence[str]) -> bool:
+    title = page.title.split()
+    return len(title) == len(words) and all(
+        fold(name) in (fold(word), *base_forms(word)) for name, word in zip(title, words, strict=True)
+    )
+
+
+def _spans(text: str, room: int) -> Iterator[tuple[int, int]]:
+    """Every stretch that may be a name, as start and end: by start, the longest first."""
     tokens = [found.span() for found in _TOKEN.finditer(text)]
+    if len(text) > room:
+        tokens = [span for span in tokens if span[1] <= room // 2 or span[0] >= len(text) - room // 2]
     for first, (start, _) in enumerate(tokens):
-        most = _CHARS_IN_NAME if _IS_UNSPACED.match(text, start) else _WORDS_IN_NAME
-        for last in range(min(first + most, len(tokens)) - 1, first - 1, -1):
-            end = tokens[last][1]
-            if last == first and most == _CHARS_IN_NAME:
-                continue
-            if "\n" not in text[start:end]:
-                yield start, end, last - first + 1
+        unspaced = _IS_UNSPACED.match(text, start) is not None
+        stretch = _together(text, tokens[first : first + (_CHARS_IN_NAME if unspaced else _WORDS_IN_NAME)])
+        for last in range(len(stretch) - 1, 0 if unspaced else -1, -1):
+            word = text[slice(*stretch[last])]
+            if last == 0 or word[0].isupper() or norm(word) not in EVERYDAY:
+                yield start, stretch[last][1]
+
+
+def _together(text: str, tokens: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """The first tokens that no punctuation separates which names do not hold."""
+    for place, (before, after) in enumerate(pairwise(tokens)):
+        if _SEPARATOR.search(text, before[1], after[0]):
+            return tokens[: place + 1]
+    return tokens
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -159,6 +177,10 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 def _is_name_like(form: str) -> bool:
     """Whether the form is written as a name, as far as its script tells."""
     return form[0].isupper() or (form[0].lower() == form[0].upper() and norm(form) not in PRONOUNS)
+
+
+def _may_be_inflected(form: str) -> bool:
+    return " " not in form and _is_name_like(form) and _INFLECTING.match(form) is not None
 
 
 # Case endings of common inflected languages and the endings that the plain form may have instead.
@@ -179,19 +201,12 @@ _ENDINGS: tuple[tuple[str, str, str], ...] = (
     ),
 )
 _SHORTEST_STEM = {r"\p{Cyrillic}": 2, r"\p{Greek}": 2, r"\p{Latin}": 3}
-_MOST_FORMS = 8_000
 
 
 @lru_cache(maxsize=16_384)
-def base_forms(form: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
-    """The keys that the form can have when each of its words carries a case ending; never the form's own."""
-    own = key_of(form)
-    words = own.split(" ")
-    choices = [_bases(word) for word in words]
-    if len(words) > 3 or not all(choices):
-        return ()
-    combined = (" ".join(chosen) for chosen in product(*choices))
-    return tuple(key for key in islice(combined, _MOST_FORMS) if key != own)
+def base_forms(word: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
+    """The keys that a single word can have when it carries a case ending; its own is among them."""
+    return _bases(key_of(word))
 
 
 def _bases(word: str) -> tuple[str, ...]:
