@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from wellkept.ingest.attribution import attribute, locate
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.segment import segments
-from wellkept.ingest.sightings import Names, base_forms
+from wellkept.ingest.sightings import Names, base_forms, stretches
 from wellkept.model import CandidateFact, Message, NameKind, NameMatch, Trust
+from wellkept.names import fold, norm
 from wellkept.storage import Store, open_store
 from wellkept.storage.sqlite import SqliteStore
 
@@ -265,6 +266,13 @@ def test_a_form_that_could_be_two_names_is_left_open(store: CountingStore, ask: 
     add(store, "people/anno", "Анно Гросс", aliases="Анно")
     assert ask("Анны", "видел Анны письмо") is None
     assert "анна" in base_forms("Анны")
+
+
+@given(st.text(st.sampled_from("aÉβЖ字ー ا'’.-–_\u0301ßςİﬁ1"), max_size=24))
+@settings(max_examples=300)
+def test_the_keys_of_a_stretch_are_those_of_its_text(text: str) -> None:
+    for one in stretches(text, 1000):
+        assert (one.key, one.folded) == (norm(one.text), fold(one.text))
 
 
 @pytest.mark.req("C-505")

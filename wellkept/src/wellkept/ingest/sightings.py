@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
+from typing import NamedTuple
 
 import regex  # type: ignore[import-untyped]
 
@@ -26,8 +27,8 @@ _NAME_HYPHEN = regex.compile(r"\p{L}[-‐‑]\Z")
 _INFLECTING = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
 _SEPARATOR = regex.compile(r"[,;:!?()\[\]{}\"“”«»、。，！？\n]")
 
-_WORDS_IN_NAME, _CHARS_IN_NAME = 6, 12
-_TEXT_CHARS, _SHORTEST_ROOM = 40_000, 1_000
+_WORDS_IN_NAME, _CHARS_IN_NAME = 6, 8
+_TEXT_CHARS, _SHORTEST_ROOM = 40_000, 400
 _MOST_INFLECTED = 800
 _KEYS_AT_ONCE = 5_000
 
@@ -47,6 +48,10 @@ _INFLECTED: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
     ("surname", norm),
     ("first", norm),
 )
+
+_FOLDED_KINDS: tuple[NameKind, ...] = ("alias-fold", "title-fold")
+_ONE_WORD_KINDS: tuple[NameKind, ...] = ("slug", "tail", "surname", "first")
+_EXACT_KINDS: tuple[NameKind, ...] = ("alias", "title")
 
 Pages = tuple[PageRef, ...]
 
@@ -91,34 +96,48 @@ class Names:
         end are read.
         """
         room = max(_SHORTEST_ROOM, _TEXT_CHARS // max(len(texts), 1))
-        spans = [list(_spans(text, room)) for text in texts]
-        forms = dict.fromkeys(text[start:end] for text, found in zip(texts, spans, strict=True) for start, end in found)
-        self.learn(FULL_NAMES, forms)
-        self.learn(PART_NAMES, (form for form in forms if " " not in form))
+        lines = [list(stretches(text, room)) for text in texts]
+        every = [stretch for line in lines for stretch in line]
+        self._learn_stretches(every)
         if inflected:
-            self._learn_inflected(islice((form for form in forms if _may_be_inflected(form)), _MOST_INFLECTED))
-        return [list(self._longest(text, found, inflected=inflected)) for text, found in zip(texts, spans, strict=True)]
+            words = dict.fromkeys(one.text for one in every if " " not in one.key and _may_be_inflected(one.text))
+            self._learn_inflected(islice(words, _MOST_INFLECTED))
+        return [list(self._longest(text, line, inflected=inflected)) for text, line in zip(texts, lines, strict=True)]
 
-    def _longest(self, text: str, spans: Iterable[tuple[int, int]], *, inflected: bool) -> Iterator[Sighting]:
+    def _learn_stretches(self, found: Sequence[Stretch]) -> None:
+        for kind in _FOLDED_KINDS:
+            self._learn_keys(kind, (one.folded for one in found))
+        for kind in _ONE_WORD_KINDS:
+            self._learn_keys(kind, (one.key for one in found if " " not in one.key))
+        # Names that are the same but for their accents are told apart only where there are any.
+        named = [one for one in found if any(self.pages(kind, one.folded) for kind in _FOLDED_KINDS)]
+        for kind in _EXACT_KINDS:
+            self._learn_keys(kind, (one.key for one in named))
+
+    def _longest(self, text: str, stretches: Iterable[Stretch], *, inflected: bool) -> Iterator[Sighting]:
         taken = 0
-        for start, end in spans:
-            if start < taken or not _stands_alone(text, start, end):
+        for one in stretches:
+            if one.start < taken:
                 continue
-            form = text[start:end]
-            pages = self.full(form) or (self.part(form) if _is_name_like(form) and norm(form) not in EVERYDAY else ())
-            if not pages and inflected and _is_name_like(form):
-                pages = self.inflected(form)
-            if pages and (_is_name_like(form) or norm(form) not in EVERYDAY):
-                taken = end
-                yield Sighting(start, end, pages)
+            pages = self._pages_of(one, inflected=inflected)
+            if pages and _stands_alone(text, one.start, one.end):
+                taken = one.end
+                yield Sighting(one.start, one.end, pages)
 
-    def full(self, form: str) -> Pages:
-        """The pages of the first kind of full name that the form is."""
-        return next((pages for kind, key in FULL_NAMES if (pages := self.pages(kind, key(form)))), ())
-
-    def part(self, form: str) -> Pages:
-        """The pages whose surname or first word the form is."""
-        return next((pages for kind, key in PART_NAMES if (pages := self.pages(kind, key(form)))), ())
+    def _pages_of(self, one: Stretch, *, inflected: bool) -> Pages:
+        everyday = one.key in EVERYDAY
+        name_like = _is_name_like(one.text)
+        if everyday and not name_like:
+            return ()
+        for kind in ("slug", "tail", "alias", "title"):
+            if pages := self.pages(kind, one.key):
+                return pages
+        pages = self.pages("alias-fold", one.folded) or self.pages("title-fold", one.folded)
+        if not pages and name_like and not everyday:
+            pages = self.pages("surname", one.key) or self.pages("first", one.key)
+            if not pages and inflected:
+                pages = self.inflected(one.text)
+        return pages
 
     def _learn_inflected(self, words: Iterable[str]) -> None:
         words = tuple(words)
@@ -145,26 +164,49 @@ def _is_title(page: PageRef, words: Sequence[str]) -> bool:
     )
 
 
-def _spans(text: str, room: int) -> Iterator[tuple[int, int]]:
-    """Every stretch that may be a name, as start and end: by start, the longest first."""
+class Stretch(NamedTuple):
+    """A stretch of text that may be a name, and its keys."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+    folded: str
+
+
+def stretches(text: str, room: int) -> Iterator[Stretch]:
+    """Every stretch that may be a name: by start, the longest first."""
     tokens = [found.span() for found in _TOKEN.finditer(text)]
     if len(text) > room:
         tokens = [span for span in tokens if span[1] <= room // 2 or span[0] >= len(text) - room // 2]
     for first, (start, _) in enumerate(tokens):
         unspaced = _IS_UNSPACED.match(text, start) is not None
-        stretch = _together(text, tokens[first : first + (_CHARS_IN_NAME if unspaced else _WORDS_IN_NAME)])
-        for last in range(len(stretch) - 1, 0 if unspaced else -1, -1):
-            word = text[slice(*stretch[last])]
-            if last == 0 or word[0].isupper() or norm(word) not in EVERYDAY:
-                yield start, stretch[last][1]
+        stretch = tokens[first : first + (_CHARS_IN_NAME if unspaced else _WORDS_IN_NAME)]
+        found = list(_growing(text, stretch))
+        yield from reversed(found[1:] if unspaced else found)
 
 
-def _together(text: str, tokens: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """The first tokens that no punctuation separates which names do not hold."""
-    for place, (before, after) in enumerate(pairwise(tokens)):
-        if _SEPARATOR.search(text, before[1], after[0]):
-            return tokens[: place + 1]
-    return tokens
+def _growing(text: str, tokens: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
+    """The names that the first one, two, three ... tokens may be, as far as no punctuation parts them.
+
+    The key of several words is put together from theirs, which is the same and much cheaper.
+    """
+    key = folded = ""
+    end = tokens[0][0]
+    for place, (start, after) in enumerate(tokens):
+        between, word = text[end:start], text[start:after]
+        if _SEPARATOR.search(between):
+            return
+        gap, plain_gap = _gap(between)
+        key, folded, end = key + gap + norm(word), folded + plain_gap + fold(word), after
+        if place == 0 or word[0].isupper() or norm(word) not in EVERYDAY:
+            yield Stretch(tokens[0][0], end, text[tokens[0][0] : end], key, folded)
+
+
+@lru_cache(maxsize=256)
+def _gap(between: str) -> tuple[str, str]:
+    """What stands between two words, as it stands between them in a key and in a folded key."""
+    return norm(f"x{between}x")[1:-1], fold(f"x{between}x")[1:-1]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -180,7 +222,7 @@ def _is_name_like(form: str) -> bool:
 
 
 def _may_be_inflected(form: str) -> bool:
-    return " " not in form and _is_name_like(form) and _INFLECTING.match(form) is not None
+    return _is_name_like(form) and _INFLECTING.match(form) is not None
 
 
 # Case endings of common inflected languages and the endings that the plain form may have instead.
