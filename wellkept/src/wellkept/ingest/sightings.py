@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
+from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
@@ -24,7 +25,8 @@ _IS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
 _HYPHEN_NAME = regex.compile(r"[-‐‑]\p{Lu}")
 _NAME_HYPHEN = regex.compile(r"\p{L}[-‐‑]\Z")
 
-_INFLECTING = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}]")
+_NOUN_AFTER = regex.compile(r" \p{Lu}\p{Ll}")
+_INFLECTING = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]")
 _SEPARATOR = regex.compile(r"[,;:!?()\[\]{}\"“”«»、。，！？\n]")
 
 _WORDS_IN_NAME, _CHARS_IN_NAME = 6, 8
@@ -89,20 +91,18 @@ class Names:
         """The pages that were found under a key."""
         return self._known.get((kind, key), ())
 
-    def sightings(self, texts: Sequence[str], *, inflected: bool = False) -> list[list[Sighting]]:
+    def sightings(self, texts: Sequence[str]) -> list[list[Sighting]]:
         """For each text the names in it, from left to right; of names that overlap the longest.
 
-        With `inflected` also names whose words carry a common case ending. Of very long texts only beginning and
-        end are read.
+        A name is found also when its words carry a case ending. Of very long texts only beginning and end are read.
         """
         room = max(_SHORTEST_ROOM, _TEXT_CHARS // max(len(texts), 1))
         lines = [list(stretches(text, room)) for text in texts]
         every = [stretch for line in lines for stretch in line]
         self._learn_stretches(every)
-        if inflected:
-            words = dict.fromkeys(one.text for one in every if " " not in one.key and _may_be_inflected(one.text))
-            self._learn_inflected(islice(words, _MOST_INFLECTED))
-        return [list(self._longest(text, line, inflected=inflected)) for text, line in zip(texts, lines, strict=True)]
+        words = dict.fromkeys(one.text for one in every if " " not in one.key and _may_be_inflected(one.text))
+        self.learn_inflected(islice(words, _MOST_INFLECTED))
+        return [list(self._longest(text, line)) for text, line in zip(texts, lines, strict=True)]
 
     def _learn_stretches(self, found: Sequence[Stretch]) -> None:
         for kind in _FOLDED_KINDS:
@@ -114,17 +114,17 @@ class Names:
         for kind in _EXACT_KINDS:
             self._learn_keys(kind, (one.key for one in named))
 
-    def _longest(self, text: str, stretches: Iterable[Stretch], *, inflected: bool) -> Iterator[Sighting]:
+    def _longest(self, text: str, stretches: Iterable[Stretch]) -> Iterator[Sighting]:
         taken = 0
         for one in stretches:
             if one.start < taken:
                 continue
-            pages = self._pages_of(one, inflected=inflected)
+            pages = self._pages_of(one) or self._owner(text, one)
             if pages and _stands_alone(text, one.start, one.end):
                 taken = one.end
                 yield Sighting(one.start, one.end, pages)
 
-    def _pages_of(self, one: Stretch, *, inflected: bool) -> Pages:
+    def _pages_of(self, one: Stretch) -> Pages:
         everyday = one.key in EVERYDAY
         name_like = _is_name_like(one.text)
         if everyday and not name_like:
@@ -135,14 +135,23 @@ class Names:
         pages = self.pages("alias-fold", one.folded) or self.pages("title-fold", one.folded)
         if not pages and name_like and not everyday:
             pages = self.pages("surname", one.key) or self.pages("first", one.key)
-            if not pages and inflected:
-                pages = self.inflected(one.text)
+            pages = pages or self.inflected(one.text)
         return pages
 
-    def _learn_inflected(self, words: Iterable[str]) -> None:
+    def _owner(self, text: str, one: Stretch) -> Pages:
+        """The pages whose name stands in a genitive without apostrophe before a noun, as in "Jürgens Auto"."""
+        owner = one.text[:-1]
+        if not (one.text.endswith("s") and one.text[0].isupper() and _NOUN_AFTER.match(text, one.end)):
+            return ()
+        kinds = (*FULL_NAMES, *PART_NAMES)
+        return next((pages for kind, key_of in kinds if (pages := self.pages(kind, key_of(owner)))), ())
+
+    def learn_inflected(self, words: Iterable[str]) -> None:
+        """Look up what each of the words can be a case form of; afterwards `inflected` answers without a query."""
         words = tuple(words)
         for kind, key_of in _INFLECTED:
             self._learn_keys(kind, {key for word in words for key in base_forms(word, key_of)})
+        self.learn((*FULL_NAMES, *PART_NAMES), (word[:-1] for word in words if word.endswith("s")))
 
     def inflected(self, form: str) -> Pages:
         """The pages that the form names when each of its words may carry a case ending."""
@@ -199,7 +208,7 @@ def _growing(text: str, tokens: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
             return
         gap, plain_gap = _gap(between)
         key, folded, end = key + gap + norm(word), folded + plain_gap + fold(word), after
-        if place == 0 or word[0].isupper() or norm(word) not in EVERYDAY:
+        if place == 0 or gap != " " or word[0].isupper() or norm(word) not in EVERYDAY:
             yield Stretch(tokens[0][0], end, text[tokens[0][0] : end], key, folded)
 
 
@@ -225,37 +234,44 @@ def _may_be_inflected(form: str) -> bool:
     return _is_name_like(form) and _INFLECTING.match(form) is not None
 
 
-# Case endings of common inflected languages and the endings that the plain form may have instead.
-_ENDINGS: tuple[tuple[str, str, str], ...] = (
-    (
-        r"\p{Cyrillic}",
-        "а я у ю е і ї ы и о ой ей ою ею єю ом ем єм ам ям ами ями ах ях ов ев ів ові еві єві "
-        "ым им ого его ому ему ую юю ая яя ый ий ої ій их ых ими ыми",
-        " а я ь й о е є ий ый ой ая яя ия ія",
-    ),
-    (r"\p{Greek}", "οσ ου ο ον ε ησ η ην ασ α αν εσ ων ουσ οι ισ ιν εωσ", " οσ ησ ασ α η ο ισ ον"),
-    (
-        r"\p{Latin}",
-        "a i e o u y s n t es en em ie ii om ow owi owie iem ego emu ej im ym ami ach ia ie ek ki ku "
-        "lla lta lle ssa sta ssä lta in an un yn ni nin nun ye ya yi yu da de dan den ta te la le "
-        "nak nek val vel ban ben ot et on en rol tol hoz hez ra re",
-        " a o e y i ek us is",
-    ),
+# Case endings, the endings that the plain form may have instead ("-" is none), and the shortest stem before them.
+# Endings that also tell Mario from Maria or Paul from Paula are left out: a form that may be another name is none.
+_CYRILLIC = """
+    а:-,о я:й,ь у:-,а,о ю:й,ь,я е:-,а,я,й,о и:а,я,ь ы:а і:а,я ї:я ой:а,ая ою:а,ая ей:я,а ею:я,а єю:я
+    ом:-,о ем:й,ь єм:й ым:-,ый им:-,ий ім:-,ий ого:ый,ий,ой его:ий ому:ый,ий,ой ему:ий ую:ая ої:а,ая юю:яя
+    ии:ия,ий ию:ия,ий ия:ий ием:ий ией:ия ью:ь ові:- еві:ь,й єві:й ові:о
+"""
+_GREEK = "ου:ος,ης,ο ο:ος ον:ος ης:η ας:α η:ης α:ας ην:η,ης αν:α,ας εως:η,ις"
+_LATIN = """
+    owi:- ovi:-,a kowi:ek kiem:ek em:- iem:- ou:a ę:a ą:a ego:y,i emu:y,i iej:a im:i ym:y
+    lle:- lla:- llä:- lta:- ltä:- ssa:- ssä:- sta:- stä:- nak:- nek:- val:- vel:- tól:- től:- hoz:- hez:- ról:- ről:-
+"""
+_LATIN_LONG = "y:a ie:a,- ě:a ii:ia ban:- ben:-"
+_ENDINGS = (
+    (regex.compile(r"\p{Cyrillic}"), _CYRILLIC, 2),
+    (regex.compile(r"\p{Greek}"), _GREEK, 2),
+    (regex.compile(r"\p{Latin}"), _LATIN, 3),
+    (regex.compile(r"\p{Latin}"), _LATIN_LONG, 5),
 )
-_SHORTEST_STEM = {r"\p{Cyrillic}": 2, r"\p{Greek}": 2, r"\p{Latin}": 3}
+_PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
 
 
 @lru_cache(maxsize=16_384)
 def base_forms(word: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
-    """The keys that a single word can have when it carries a case ending; its own is among them."""
-    return _bases(key_of(word))
+    """The keys of the plain forms that a single word can be a case, or a form with a small word before it, of."""
+    key = normalize("NFC", norm(word))
+    found: list[str] = []
+    for script, endings, shortest in _ENDINGS:
+        if script.match(key):
+            found += _without_ending(key.replace("σ", "ς") if key.endswith("σ") else key, endings, shortest)
+    if _PROCLITIC.match(key):
+        found.append(_PROCLITIC.sub("", key))
+    return tuple(dict.fromkeys(form for form in map(key_of, found) if form))
 
 
-def _bases(word: str) -> tuple[str, ...]:
-    for script, endings, plain_endings in _ENDINGS:
-        if regex.fullmatch(rf"[{script}\p{{M}}'-]+", word):
-            shortest = _SHORTEST_STEM[script]
-            stems = [word.removesuffix(ending) for ending in endings.split() if word.endswith(ending)]
-            stems = [stem for stem in (word, *stems) if len(stem) >= shortest]
-            return tuple(dict.fromkeys([word, *(stem + end for stem in stems for end in plain_endings.split(" "))]))
-    return (word,)
+def _without_ending(key: str, endings: str, shortest: int) -> Iterator[str]:
+    for rule in endings.split():
+        ending, _, plain = rule.partition(":")
+        stem = key.removesuffix(ending)
+        if stem != key and len(stem) >= shortest:
+            yield from (stem + other.strip("-") for other in plain.split(","))
