@@ -487,6 +487,14 @@ def test_a_floor_never_demands_more_than_the_seam_allows(profile: Profile, v1_wo
         assert gate(profile, below, None, committed(below, version=version)).verdict == "fail"
 
 
+@pytest.mark.req("C-114", "C-706")
+def test_a_version_1_file_of_a_version_2_corpus_is_not_held_to_the_floors_of_version_1(
+    profile: Profile, world: Any, seen: Seen
+) -> None:
+    board = world.board({f"hard-{n}": seen(3, ids=()) for n in range(5)})
+    assert gate(profile, board, None, committed(board, version=1)).verdict == "pass"
+
+
 @pytest.mark.req("C-115")
 def test_the_outcome_as_a_document_calls_a_failure_a_regression(
     profile: Profile, worse: Scoreboard, base: Baseline, good: Scoreboard

@@ -149,6 +149,14 @@ def test_an_error_on_the_way_to_the_answer_fails_the_probe_and_counts(event_id: 
 
 
 @pytest.mark.req("C-604")
+def test_a_write_that_failed_is_an_error_beside_the_probes() -> None:
+    reached = played(facts=(FACT,))
+    failed = Observation(9, "write", error="edit refused")
+    broken = cell(replace(reached, observations=(*reached.observations, failed)))
+    assert (broken.errors, broken.events, broken.gold_failed, broken.status) == (1, 3, 0, "invalid")
+
+
+@pytest.mark.req("C-604")
 def test_a_session_that_was_never_written_back_is_an_error() -> None:
     reached = played(facts=(FACT,))
     skipped = replace(reached, observations=tuple(o for o in reached.observations if o.kind != "persist"))

@@ -151,6 +151,16 @@ def test_an_error_on_a_turn_that_was_not_asked_is_still_an_error() -> None:
 
 
 @pytest.mark.req("C-604")
+@pytest.mark.parametrize("kind", ["write", "persist"])
+def test_a_write_that_failed_under_the_turns_is_an_error_of_every_suite(kind: str) -> None:
+    failed = Observation(9, "write" if kind == "write" else "persist", error="edit refused")
+    broken = replace(PERFECT, observations=(*PERFECT.observations, failed))
+    for suite, events in (("know-to-ask", 3), ("push", 4)):
+        judged = cell(suite, broken)
+        assert (judged.errors, judged.events, judged.gold_failed, judged.status) == (1, events, 0, "invalid")
+
+
+@pytest.mark.req("C-604")
 @pytest.mark.parametrize(("errors", "status"), [(0, "scored"), (2, "scored"), (3, "invalid")])
 def test_a_cell_is_invalid_past_two_percent_of_errors(errors: int, status: str) -> None:
     turns = tuple(Turn(n, "user", "hm") for n in range(1, 101))

@@ -157,6 +157,13 @@ def test_facts_that_could_not_be_told_at_the_end_are_errors(event_id: int) -> No
     assert cell(replace(told, observations=extra)).errors == 2
 
 
+@pytest.mark.req("C-604")
+def test_a_write_that_failed_is_an_error_beside_the_facts() -> None:
+    told = played(*PERFECT)
+    broken = cell(replace(told, observations=(*told.observations, Observation(9, "write", error="edit refused"))))
+    assert (broken.errors, broken.events, broken.gold_failed, broken.status) == (1, 3, 0, "invalid")
+
+
 @pytest.mark.req("C-508")
 def test_each_session_has_its_own_page() -> None:
     script = replace(

@@ -238,19 +238,21 @@ def _never_waived(
     yield from found
     if committed is not None:
         broken = {(b.cell, b.metric) for b in found}
-        held = _with_ceilings(committed.baseline, run)
+        held = _completed(committed.baseline, run)
         stored = [*zero_breaches(held.cells, zero), *floor_breaches(profile, held)]
         for breach in stored:
             if (breach.cell, breach.metric) not in broken:
                 yield replace(breach, detail=f"in the committed baseline: {breach.detail}")
 
 
-def _with_ceilings(stored: Baseline, run: Baseline) -> Baseline:
-    """A version 1 file with the ceilings of a run on the same corpus, which that format cannot hold."""
-    if stored.schema_version != 1 or not stored.same_corpus(run):
+def _completed(stored: Baseline, run: Baseline) -> Baseline:
+    """A version 1 file with what that format cannot hold: the kind of the run's corpus, and its ceilings."""
+    if stored.schema_version != 1:
         return stored
-    ceilings = {"/".join(key.split("/")[-2:]): cell.ceiling for key, cell in run.cells.items()}
-    return replace(stored, cells={k: replace(cell, ceiling=ceilings.get(k)) for k, cell in stored.cells.items()})
+    known = run.cells if stored.same_corpus(run) else {}
+    ceilings = {"/".join(key.split("/")[-2:]): cell.ceiling for key, cell in known.items()}
+    cells = {k: replace(cell, ceiling=ceilings.get(k)) for k, cell in stored.cells.items()}
+    return replace(stored, corpus_kind=run.corpus_kind, cells=cells)
 
 
 def _zeros(cell: Cell, zero: frozenset[str]) -> StoredCell:

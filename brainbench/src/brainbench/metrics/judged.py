@@ -84,6 +84,7 @@ class JudgedProbe:
 class Judged:
     """All that was judged of some fixtures for one suite.
 
+    `strays` names events that went wrong though nothing was asked of them, such as a write that later turns build on.
     `leaks` names what crossed from a foreign source; `scoped` says whether there was a foreign source to leak from.
     `capacity` is how many pages the seam lets a system inject on one turn.
     """
@@ -91,6 +92,7 @@ class Judged:
     turns: tuple[JudgedTurn, ...] = ()
     facts: tuple[JudgedFact, ...] = ()
     probes: tuple[JudgedProbe, ...] = ()
+    strays: tuple[str, ...] = ()
     leaks: tuple[str, ...] = ()
     scoped: bool = False
     capacity: int = 0
@@ -103,6 +105,7 @@ def pooled(parts: Iterable[Judged]) -> Judged:
         turns=tuple(chain.from_iterable(p.turns for p in every)),
         facts=tuple(chain.from_iterable(p.facts for p in every)),
         probes=tuple(chain.from_iterable(p.probes for p in every)),
+        strays=tuple(chain.from_iterable(p.strays for p in every)),
         leaks=tuple(chain.from_iterable(p.leaks for p in every)),
         scoped=any(p.scoped for p in every),
         capacity=max((p.capacity for p in every), default=0),

@@ -16,6 +16,7 @@ from brainbench.suites.scripts import (
     declares,
     scenes,
     session_observations,
+    strays,
     texts,
     turn_observations,
     unique,
@@ -55,7 +56,12 @@ def _judge(fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -
         answered = error is None and _answered(probe, [s.turn.text for s in turns], [o for o in seen if o])
         probes.append(JudgedProbe(f"{scene.item}/{probe.probe_id}", probe.channel == "stored_only", answered, error))
         leaks += turn_leaks(fixture, replayed, turns)
-    return Judged(probes=tuple(probes), leaks=unique(leaks), scoped=is_scoped(fixture))
+    return Judged(
+        probes=tuple(probes),
+        strays=strays(replayed, "write"),
+        leaks=unique(leaks),
+        scoped=is_scoped(fixture),
+    )
 
 
 def _error(seen: Sequence[Observation | None]) -> str | None:

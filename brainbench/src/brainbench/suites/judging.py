@@ -62,7 +62,8 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
     judged = [(fixture, suite.judge(fixture, gold, replayed, seam)) for fixture, gold, replayed in seeded]
     every = pooled(j for _, j in judged)
     tally = suite.tally(every)
-    invalid = tally.errors * 100 > MOST_ERRORS * tally.events
+    errors, events = tally.errors + len(every.strays), tally.events + len(every.strays)
+    invalid = errors * 100 > MOST_ERRORS * events
     return replace(
         head,
         status="invalid" if invalid else "scored",
@@ -71,9 +72,9 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
         metrics=suite.measure(every),
         slices=_slices(suite, judged),
         failed_items=tuple(sorted(tally.failed)),
-        errors=tally.errors,
-        events=tally.events,
-        reason=f"{tally.errors} of {tally.events} events went wrong, more than {MOST_ERRORS} %" if invalid else "",
+        errors=errors,
+        events=events,
+        reason=f"{errors} of {events} events went wrong, more than {MOST_ERRORS} %" if invalid else "",
         leaks=tuple(sorted(every.leaks)),
     )
 

@@ -81,6 +81,12 @@ def unreadable(fixture: Fixture, replayed: Replayed) -> str | None:
     return None
 
 
+def strays(replayed: Replayed, *kinds: str) -> tuple[str, ...]:
+    """The events of these kinds that went wrong, as items. Nothing is asked of them, and later turns build on them."""
+    wrong = (o.event_id for o in replayed.observations if o.kind in kinds and o.error is not None)
+    return tuple(f"{replayed.fixture_id}/{event_id}" for event_id in dict.fromkeys(wrong))
+
+
 def _breaks(fixture: Fixture) -> Mapping[int, int]:
     """The event that closes each session -> the session's number."""
     breaks = (event.event_id for event in fixture.events if isinstance(event, SessionBreak))

@@ -6,7 +6,7 @@ from brainbench.gold import EventGold, Gold
 from brainbench.metrics import Judged, JudgedTurn
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, Write
 from brainbench.suites.leaks import is_scoped, turn_leaks
-from brainbench.suites.scripts import NOT_OBSERVED, Scene, turn_observations, unique, user_scenes
+from brainbench.suites.scripts import NOT_OBSERVED, Scene, strays, turn_observations, unique, user_scenes
 
 DELIVERS = frozenset({Capability.CONTEXT, Capability.HOOK_PROCESS, Capability.SEARCH})
 """Ways to bring memory to a turn; a system needs one of them."""
@@ -26,6 +26,7 @@ def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, se
     pages = _pages(fixture, replayed)
     return Judged(
         turns=tuple(_judged(s, gold.events.get(s.turn.event_id), observed.get(s.turn.event_id), pages) for s in seen),
+        strays=strays(replayed, "write", "persist"),
         leaks=turn_leaks(fixture, replayed, seen),
         scoped=is_scoped(fixture),
         capacity=capacity(seam),

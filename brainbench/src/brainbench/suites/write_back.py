@@ -10,7 +10,16 @@ from brainbench.model import Capability, FactRow, Fixture, Observation, Replayed
 from brainbench.suites.cell import Suite, Tally
 from brainbench.suites.leaks import is_scoped, store_leaks
 from brainbench.suites.matching import plain, says
-from brainbench.suites.scripts import NOT_OBSERVED, Scene, declares, scenes, session_observations, unique, unreadable
+from brainbench.suites.scripts import (
+    NOT_OBSERVED,
+    Scene,
+    declares,
+    scenes,
+    session_observations,
+    strays,
+    unique,
+    unreadable,
+)
 
 NAME = "write-back"
 
@@ -46,7 +55,12 @@ def _judge(fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -
                     error=error,
                 )
             )
-    return Judged(facts=tuple(facts), leaks=store_leaks(fixture, replayed), scoped=is_scoped(fixture))
+    return Judged(
+        facts=tuple(facts),
+        strays=strays(replayed, "write"),
+        leaks=store_leaks(fixture, replayed),
+        scoped=is_scoped(fixture),
+    )
 
 
 def _distinct(rows: Sequence[FactRow]) -> list[FactRow]:
