@@ -36,7 +36,7 @@ from wellkept.errors import NotFound
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
 from wellkept.model import Message as Said
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
