@@ -88,7 +88,7 @@ def test_every_fault_is_told_at_once_with_exit_code_2(place: Path) -> None:
         (("run", "--nope"), "No such option"),
         (("run", "--jobs", "0"), "Invalid value for '--jobs'"),
         (
-            ("run", "--system", "nope"),
+            (*RUN, "--system", "nope"),
             "brainbench: inconclusive: usage: --system: unknown system 'nope'; known: wellkept",
         ),
         ((*RUN, "--compare", "nope.json"), "nope.json: No such file or directory; name a baseline"),

@@ -78,9 +78,9 @@ def sweep(
             finished[number] = replayed
             result.peak_mb = max(result.peak_mb, peak)
             done(len(finished))
-        pool.close()
+        pool.close()  # type: ignore[no-untyped-call]
     except BaseException:
-        pool.stop()
+        pool.stop()  # type: ignore[no-untyped-call]
         raise
     finally:
         pool.join()
