@@ -39,13 +39,15 @@ class Screen(io.StringIO):
 
 @pytest.mark.req("C-701")
 def test_a_small_board_is_drawn_like_this(board, failed):
-    assert render(replace(board, cells=board.cells[:4]), failed) == GOLDEN
+    assert render(replace(board, cells=board.cells[:4]), failed, long=True) == GOLDEN
 
 
 @pytest.mark.req("C-701")
 def test_strata_are_shown_when_asked(board):
-    assert "  easy" not in render(board)
-    assert re.search(r"^  easy +0/5 +know_to_ask_failure_rate +0/5 \(0\.0000\)", render(board, strata=True), re.M)
+    assert "  easy" not in render(board, long=True)
+    page = render(board, long=True, strata=True)
+    assert re.search(r"^  easy +0/5 +know_to_ask_failure_rate +0/5 \(0\.0000\)", page, re.M)
+    assert re.search(r"^    easy +0/5 0\.0000", render(board, strata=True), re.M)
 
 
 @pytest.mark.req("C-701")
@@ -65,7 +67,8 @@ def test_without_a_comparison_there_is_no_verdict(board):
 
 @pytest.mark.req("C-202")
 def test_a_cell_that_is_not_applicable_names_what_is_missing_and_shows_no_number(board):
-    lines = render(board).splitlines()
+    assert "  bm25: write-back (claude-code): n/a: conversation_write\n" in render(board)
+    lines = render(board, long=True).splitlines()
     row = next(line for line in lines if line.startswith("write-back   n/a"))
     assert row.endswith("n/a: conversation_write")
     assert not re.search(r"\d", row)
@@ -73,13 +76,15 @@ def test_a_cell_that_is_not_applicable_names_what_is_missing_and_shows_no_number
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_outside_text_is_drawn_as_itself_on_one_line(hostile, failed, text):
-    page = render(hostile(text), replace(failed, notes=(text,)))
-    assert not set(page) & set("\x1b\x07\r\t\u202e\u2066\ud800")
-    assert all(cell_len(line) <= 100 for line in page.splitlines())
+    for long in (False, True):
+        page = render(hostile(text), replace(failed, notes=(text,)), long=long)
+        assert not set(page) & set("\x1b\x07\r\t\u202e\u2066\ud800")
+        assert all(cell_len(line) <= 100 for line in page.splitlines())
 
 
 def test_markup_in_a_name_is_shown_and_not_obeyed(hostile):
-    assert "[red]bold[/red] through" in render(hostile("[red]bold[/red]"), colour=True)
+    assert "[red]bold[/red] through" in render(hostile("[red]bold[/red]"), long=True, colour=True)
+    assert re.search(r"\[red\]bold\[/red\] +claude-code", render(hostile("[red]bold[/red]"), colour=True))
 
 
 @given(st.data())
@@ -112,7 +117,7 @@ def test_no_line_is_wider_than_its_terminal(board, failed, data):
     )
     width = data.draw(st.integers(60, 160))
     random = replace(board, cells=tuple(data.draw(st.lists(cell, max_size=4))))
-    page = render(random, failed, strata=True, width=width)
+    page = render(random, failed, strata=True, long=data.draw(st.booleans()), width=width)
     assert max(cell_len(line) for line in page.splitlines()) <= min(width, 100)
     assert page.isprintable() or set(page) - {"\n"} == {c for c in page if c.isprintable()}
 
@@ -150,6 +155,21 @@ def test_rich_is_imported_only_when_something_is_drawn():
     assert run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.req("C-701")
+def test_a_system_stands_on_one_screen_with_its_seams_side_by_side(board):
+    codex = replace(board.cells[0], seam="codex", kind="contract", gold_failed=8, deviations=())
+    page = render(replace(board, cells=(board.cells[0], codex, *board.cells[1:2])))
+    assert MATRIX in page
+
+
+MATRIX = """
+wellkept                        claude-code      codex
+                                production       contract
+know-to-ask                     3/8 failed       8/8 failed
+  know_to_ask_failure_rate ↓    3/8 0.3750       3/8 0.3750
+  source_isolation_violations ↓ 0                0
+push                            ! INVALID        n/a
+"""
 GOLDEN = """\
 brainbench
 corpus: core  fixtures: 0123456789ab  holdout: left out  llm: no  modes: openclaw_window=mixed
@@ -177,6 +197,9 @@ write-back   n/a                      n/a: conversation_write
 ! seed failures: 2
   wellkept: fix-c: page p not readable
   bm25: fix-d: no such page
+cells without numbers
+  wellkept: push (claude-code): ! INVALID: 3 errors in 4 events
+  bm25: write-back (claude-code): n/a: conversation_write
 ceilings
   codex: push_recall can reach 57/96 (0.5938)
 deviations from the harness itself

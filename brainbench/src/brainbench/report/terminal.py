@@ -165,6 +165,7 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None) -> Non
     _lines(console, f"! seed failures: {len(board.seed_failures)}", wording.seed_failures(board))
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
+    _lines(console, "cells without numbers", wording.unscored(board))
     _lines(console, wording.TIES, wording.ties(board))
     _lines(console, "ceilings", wording.ceilings(board))
     _lines(console, "deviations from the harness itself", (f"{s}: {words}" for s, words in wording.deviations(board)))

@@ -112,6 +112,16 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
             yield f"{clean(seam)}: push_recall can reach {measured(Ratio(n, of))}"
 
 
+def unscored(board: Scoreboard) -> Iterator[str]:
+    """The cells without a trusted number, and why: `system: suite (seams): status: reason`."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for cell in board.cells:
+        if cell.status != "scored":
+            found.setdefault((cell.system, cell.suite, status(cell)), []).append(cell.seam)
+    for (system, suite, words), seams in found.items():
+        yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {words}"
+
+
 def ties(board: Scoreboard) -> Iterator[str]:
     """Which systems can be told apart: `seam/suite: best > next = its equal`."""
     for place, groups in tie_groups(board.cells).items():
