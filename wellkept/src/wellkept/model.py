@@ -190,6 +190,7 @@ class Pointer:
     arm: str
     confidence: float
     rationale: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,12 +189,17 @@ def _unquoted(text: str) -> str:
 
 def _standing(head: FrontMatter) -> tuple[Status, str | None]:
     """Whether the page was superseded, and by which slug if it says so."""
-    successor = _WIKI_LINK.sub(r"\1", head.line("superseded_by")).strip() or None
     flag = head.line("superseded")
-    if flag.lower() not in _YES | _NO:
-        successor = successor or _WIKI_LINK.sub(r"\1", flag).strip() or None
+    successor = _link_target(head.line("superseded_by"))
+    if not successor and flag.lower() not in _YES | _NO:
+        successor = _link_target(flag)
     said = head.line("status").lower() == "superseded" or flag.lower() in _YES
-    return ("superseded" if said or successor else "active"), successor
+    return ("superseded" if said or successor else "active"), successor or None
+
+
+def _link_target(text: str) -> str:
+    """The slug that a value names, with or without the brackets of a wiki link."""
+    return text.strip("[] ").partition("|")[0].strip()
 
 
 def _tail(slug: str) -> str:

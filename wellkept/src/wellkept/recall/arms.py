@@ -1,0 +1,252 @@
+"""From sightings to pages: each arm is one way in which a name may fit, tried in the order of how sure it is.
+
+The whole look-up costs one store query per kind of name, however long the turn is.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wellkept.model import NameKind, PageRef
+from wellkept.names import ascii_slug, fold, slugify
+from wellkept.recall.sighting import Sighting
+from wellkept.storage import Store
+
+LOG = logging.getLogger(__name__)
+
+KEYS_PER_QUERY = 20_000
+FOLD_COST = 0.05
+_WEAK_TITLE_CHARS = 4
+_WEAK_SURNAME_CHARS = 5
+_SURNAME_CHARS = 3
+_UMLAUT_CHARS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way for a sighting to fit a page.
+
+    `takes` says which sightings the arm may use, `keys` what it looks up for them. `row` is its place in the order,
+    `rank` 0 for aliases and 1 for everything else.
+    """
+
+    name: str
+    kind: NameKind
+    confidence: float
+    row: int
+    rank: int
+    takes: Callable[[Sighting], bool]
+    keys: Callable[[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A sighting that names exactly one page, by which arm."""
+
+    sighting: Sighting
+    page: PageRef
+    arm: Arm
+
+
+def _itself(query: str) -> tuple[str, ...]:
+    return (query,)
+
+
+def _folded(query: str) -> tuple[str, ...]:
+    bare = fold(query)
+    return (bare,) if len(bare) < _UMLAUT_CHARS else _distinct(bare, fold(_with_umlauts(bare)))
+
+
+def _slugs(query: str) -> tuple[str, ...]:
+    return _distinct(query, slugify(query), ascii_slug(query))
+
+
+def _surnames(query: str) -> tuple[str, ...]:
+    umlauts = _with_umlauts(query) if len(query) >= _UMLAUT_CHARS else query
+    return _distinct(query, query.replace("’", "'"), query.replace("'", "’"), fold(query), umlauts)
+
+
+def _with_umlauts(query: str) -> str:
+    return query.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
+
+
+def _distinct(*keys: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def _strong(sighting: Sighting) -> bool:
+    return not sighting.weak
+
+
+def _weak(sighting: Sighting) -> bool:
+    return sighting.weak
+
+
+def _anything(sighting: Sighting) -> bool:
+    return True
+
+
+def _cased_title(sighting: Sighting) -> bool:
+    if sighting.shape == "word":
+        return len(sighting.query) >= _WEAK_TITLE_CHARS
+    return sighting.shape in ("name", "handle", "code", "phrase")
+
+
+def _surname(sighting: Sighting) -> bool:
+    least = _WEAK_SURNAME_CHARS if sighting.shape == "word" else _SURNAME_CHARS
+    return sighting.single and sighting.shape in ("name", "word", "uncased") and len(sighting.query) >= least
+
+
+def _uncased(sighting: Sighting) -> bool:
+    return sighting.shape == "uncased"
+
+
+def _cjk(sighting: Sighting) -> bool:
+    return sighting.shape in ("glued", "hangul")
+
+
+def _folds(sighting: Sighting) -> bool:
+    return sighting.shape not in ("glued", "hangul", "emoji")
+
+
+def _folds_title(sighting: Sighting) -> bool:
+    return _cased_title(sighting) or _uncased(sighting)
+
+
+ARMS: tuple[Arm, ...] = (
+    Arm("alias", "alias", 0.90, 0, 0, _strong, _itself),
+    Arm("alias-weak", "alias", 0.90, 1, 0, _weak, _itself),
+    Arm("title", "title", 0.80, 2, 1, _cased_title, _itself),
+    Arm("title-surname", "surname", 0.72, 3, 1, _surname, _surnames),
+    Arm("uncased-title", "title", 0.72, 4, 1, _uncased, _itself),
+    Arm("uncased-title", "tail", 0.72, 5, 1, _uncased, _itself),
+    Arm("cjk-title", "title", 0.72, 6, 1, _cjk, _itself),
+    Arm("cjk-title", "tail", 0.72, 7, 1, _cjk, _itself),
+    Arm("alias-fold", "alias-fold", 0.90 - FOLD_COST, 8, 0, _folds, _folded),
+    Arm("title-fold", "title-fold", 0.80 - FOLD_COST, 9, 1, _folds_title, _folded),
+    Arm("slug-suffix", "slug", 0.60, 10, 1, _strong, _slugs),
+    Arm("slug-suffix", "tail", 0.60, 11, 1, _strong, _slugs),
+)
+"""Every arm that is on, in the order in which they are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """What the store knows of the names sighted: pages by kind and key, and the arms that could not be asked.
+
+    `queries` are those of the sightings that some page answers to.
+    """
+
+    pages: Mapping[NameKind, Mapping[str, Sequence[PageRef]]]
+    queries: frozenset[str]
+    failed: tuple[str, ...]
+
+    def of(self, arm: Arm, sighting: Sighting) -> Sequence[PageRef]:
+        """The live pages that the arm finds for a sighting, each once."""
+        known = self.pages.get(arm.kind, {})
+        found: dict[str, PageRef] = {}
+        for key in arm.keys(sighting.query):
+            for page in known.get(key, ()):
+                found.setdefault(page.slug, page)
+        return tuple(found.values())
+
+
+def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex:
+    """Ask the store for every name that an arm may need: at most one query per kind of name."""
+    wanted: dict[NameKind, dict[str, set[str]]] = {}
+    for query, arms in _questions(sighted).items():
+        for kind, keys in arms:
+            asked = wanted.setdefault(kind, {})
+            for key in keys(query):
+                asked.setdefault(key, set()).add(query)
+    pages: dict[NameKind, Mapping[str, Sequence[PageRef]]] = {}
+    failed: set[str] = set()
+    answered: set[str] = set()
+    for kind, asked in wanted.items():
+        try:
+            pages[kind] = _pages_by_key(store, source, kind, list(asked)[:KEYS_PER_QUERY])
+        except Exception:
+            LOG.exception("names of kind %s could not be looked up", kind)
+            failed |= {arm.name for arm in ARMS if arm.kind == kind} | {"alias-weak"}
+        else:
+            answered.update(query for key in pages[kind] for query in asked[key])
+    return NameIndex(pages, frozenset(answered), tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
+
+
+_Question = tuple[NameKind, Callable[[str], tuple[str, ...]]]
+
+
+def _questions(sighted: Iterable[Sighting]) -> Mapping[str, dict[_Question, None]]:
+    """What to ask for each query, strong ones first, so that a flood of weak ones cannot crowd them out."""
+    strong: dict[str, dict[_Question, None]] = {}
+    weak: dict[str, dict[_Question, None]] = {}
+    usual: dict[tuple[str, bool, bool], dict[_Question, None]] = {}
+    for sighting in sighted:
+        look = (sighting.shape, sighting.weak, sighting.single)
+        if look not in usual:
+            long = replace(sighting, query="x" * _WEAK_SURNAME_CHARS)
+            usual[look] = dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long))
+        (weak if sighting.weak else strong).setdefault(sighting.query, {}).update(usual[look])
+    return {query: strong.get(query, {}) | weak.get(query, {}) for query in (*strong, *weak)}
+
+
+def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]) -> Mapping[str, Sequence[PageRef]]:
+    found: defaultdict[str, list[PageRef]] = defaultdict(list)
+    for match in store.find_names(source, kind, keys):
+        if match.page.source == source:
+            found[match.key].append(match.page)
+    if kind == "surname":
+        return {key: [page for page in pages if page.type.casefold() == "person"] for key, pages in found.items()}
+    return found
+
+
+def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, ...]:
+    """The sightings of one text that name exactly one page, in text order.
+
+    Where stretches overlap, the leftmost and then longest that is any page's name counts, even if it is the name
+    of several and so of none: in "Amber Reed", Amber alone is not asked about.
+    """
+    matched: list[tuple[Sighting, Resolution | None]] = []
+    for sighting in sighted:
+        if sighting.query not in index.queries:
+            continue
+        resolution, is_name = _fit(index, sighting)
+        if is_name:
+            matched.append((sighting, resolution))
+    matched.sort(
+        key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None, _row(pair[1]), pair[0].variant, pair[0].query)
+    )
+    kept: list[Resolution] = []
+    free = -1
+    for sighting, resolution in matched:
+        if sighting.start >= free:
+            free = sighting.end
+            if resolution is not None:
+                kept.append(resolution)
+    return tuple(kept)
+
+
+def _row(resolution: Resolution | None) -> int:
+    return resolution.arm.row if resolution else len(ARMS)
+
+
+def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]:
+    """The page a sighting names, and whether it is a name at all.
+
+    A name that several pages share is nobody's: a less exact arm may not guess after that. Only an exact title
+    still tells between pages that share an alias.
+    """
+    shared = False
+    for arm in ARMS:
+        if arm.name in index.failed or not arm.takes(sighting):
+            continue
+        if shared and arm.kind != "title":
+            continue
+        pages = index.of(arm, sighting)
+        if len(pages) == 1:
+            return Resolution(sighting, pages[0], arm), True
+        shared = shared or len(pages) > 1
+    return None, shared

@@ -1,0 +1,470 @@
+"""What in a turn may name a page: every sighting of a word or phrase that is worth looking up.
+
+The text is read once, left to right. Nothing here knows which pages exist; whether a sighting names one is told by
+the look-up in `arms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+from unicodedata import normalize
+
+import regex  # type: ignore[import-untyped]
+
+from wellkept.names import norm, slugify
+from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
+from wellkept.recall.sighting import Shape, Sighting
+from wellkept.recall.words import Speech, is_noun, read_sections
+
+EDGE_CHARS = 10_000
+NAME_CHARS = 120
+_REMEMBERED_CHARS = 4_000
+CODE_CHARS = 80
+CODE_SIGHTINGS = 32
+# Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
+_PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
+_CONJUNCTIONS = frozenset({"and", "or"})
+_RUN_WORDS = 4
+_ALWAYS_CAPITAL = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
+_SYMBOL_WORDS = 4
+_SLASHES = ("/", "\\")
+_NAME_ENDINGS = "!?+#."
+
+_GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
+_LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
+_WORD = regex.compile(rf"(?V1){_LETTER}+(?:['’ʼ´׳״.\-‐‑&·]{_LETTER}+)*")
+_CAPITAL = regex.compile(r"[\p{Lu}\p{Lt}]")
+_LOWER = regex.compile(r"(?V1)[\p{Ll}--\p{Georgian}]")
+_UNCASED = regex.compile(r"(?V1)[\p{Lo}\p{Georgian}]")
+_ANY_LETTER = regex.compile(r"\p{L}")
+_HANGUL = regex.compile(r"\p{Hangul}")
+_SAME_LINE = regex.compile(r"[^\S\r\n]+")
+_SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『（،؛؟')
+
+_HANDLE = regex.compile(r"(?<![\p{L}\p{M}\p{N}_.@/\-])@([\p{L}\p{M}\p{N}_]{2,}(?:[.\-][\p{L}\p{N}_]+)*)")
+_TICKED = regex.compile(r"`([^`\n]{1,80})`")
+_CODE = regex.compile(
+    r"(?<![\p{L}\p{N}_./\\\-])(?:"
+    r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
+    r"|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+(?:\.[\p{L}\p{N}]+)*"
+    r"|[\p{L}\p{N}]+(?:\.[\p{L}\p{N}_]+)+"
+    r"|(?=\p{Lu}*\p{Ll})[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
+    r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
+    r")(?![\p{L}\p{N}_/\\])"
+)
+_URL_HOST = regex.compile(r"(?<=\bhttps?://)[\p{L}\p{N}.\-]{1,100}", regex.IGNORECASE)
+_URL_PATH = regex.compile(r"(?<=\bhttps?://[^\s/]{1,200})/\S*", regex.IGNORECASE)
+_SYMBOL = regex.compile(r"[^\p{L}\p{M}\p{N}\s'’.\-‐‑&_]")
+_SPACED = regex.compile(r"\S+")
+_TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
+_CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
+_SEPARATORS = regex.compile(r"[_.\-]+")
+
+_APOSTROPHE = regex.compile(r"['’ʼ´׳]")
+_POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
+_CASE_ENDING = regex.compile(r"^(.{2,}?)['’ʼ]\p{Ll}{1,7}$")
+_HINDI_HONORIFIC = "जी"
+_ARABIC_CLITICS = ("و", "ف", "ب", "ك", "ل", "ال", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "فل", "فب")
+_HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ול", "ומ", "וש", "שה", "מה", "כש", "של")
+
+Case = Literal["capital", "lower", "uncased", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the text with its place. `run` numbers the stretch of capitalised words that it stands in."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+    case: Case
+    opens: bool
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text cut into words, and what its words mean. `telling` words are neither function words nor dates.
+
+    `genitive` says that names may take an s without an apostrophe, as in German.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    speech: Speech
+    runs: dict[int, tuple[int, int]]
+    mids: frozenset[str]
+    telling: tuple[bool, ...]
+    genitive: bool
+
+
+def sightings(text: str) -> tuple[Sighting, ...]:
+    """Everything in the text that may name a page, in no order; the same name may be sighted again and again.
+
+    Of a text over 20,000 characters only the first and last 10,000 are read. Never raises.
+    """
+    if len(text) > 2 * EDGE_CHARS:
+        text = f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
+    return _remembered_sightings(text) if len(text) <= _REMEMBERED_CHARS else _sightings(text)
+
+
+def _sightings(text: str) -> tuple[Sighting, ...]:
+    text = _URL_PATH.sub(_blank, normalize("NFC", text))
+    reading = _read(text)
+    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
+    found += [*glued_sightings(text), *emoji_sightings(text)]
+    return tuple(found)
+
+
+def _blank(match: regex.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+# A turn stands in the window of the turns after it.
+_remembered_sightings = lru_cache(maxsize=16)(_sightings)
+
+
+def _read(text: str) -> Reading:
+    words: list[Word] = []
+    runs: dict[int, tuple[int, int]] = {}
+    run = 0
+    for match in _WORD.finditer(text):
+        start, word = match.start(), match[0]
+        case = _case(word)
+        joined = bool(words) and words[-1].case == "capital" == case and _joins(text[words[-1].end : start], words[-1])
+        if not joined:
+            run += 1
+        first, count = runs.get(run, (len(words), 0))
+        runs[run] = (first, count + 1)
+        key = norm(word) if len(word) <= NAME_CHARS else ""
+        words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
+    mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
+    speech = Speech(word.key for word in words)
+    telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
+    return Reading(text, tuple(words), speech, runs, mids, telling, speech.has_bare_genitive())
+
+
+def _bare(key: str) -> str:
+    return str(_POSSESSIVE.sub("", key))
+
+
+def _case(word: str) -> Case:
+    first = _ANY_LETTER.search(word)
+    if first is None:
+        return "number"
+    if _CAPITAL.match(first[0]):
+        return "capital"
+    return "lower" if _LOWER.match(first[0]) else "uncased"
+
+
+def _joins(gap: str, before: Word) -> bool:
+    """Whether a capitalised word after this gap goes on with the name: "J. Smith", "Dr. Smith"."""
+    if gap.startswith(".") and (len(before.text) == 1 or before.key in read_sections("names.txt")["abbreviated"]):
+        gap = gap[1:]
+    return bool(_SAME_LINE.fullmatch(gap))
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    at = start - 1
+    while at >= 0 and text[at].isspace() and text[at] not in "\r\n":
+        at -= 1
+    return at < 0 or text[at] in _SENTENCE_MARKS
+
+
+def _handles(text: str) -> Iterator[Sighting]:
+    for match in _HANDLE.finditer(text):
+        name = match[1]
+        spoken = _SEPARATORS.sub(" ", name)
+        for variant, query in enumerate(dict.fromkeys((name, spoken, _CAMEL.sub(" ", spoken)))):
+            yield Sighting(name, norm(query), False, match.start(), match.end(), "handle", mid=True, variant=variant)
+
+
+def _code(reading: Reading) -> Iterator[Sighting]:
+    ticked = [(match.start(1), match[1]) for match in _TICKED.finditer(reading.text)]
+    hosts = [(match.start(), match[0]) for match in _URL_HOST.finditer(reading.text)]
+    shaped = [(match.start(), match[0]) for match in _CODE.finditer(reading.text) if len(match[0]) <= NAME_CHARS]
+    found = sorted({*ticked, *hosts, *shaped})
+    if len(found) > CODE_SIGHTINGS:
+        found = found[: CODE_SIGHTINGS // 2] + found[-CODE_SIGHTINGS // 2 :]
+    for start, name in found:
+        for variant, query in enumerate(_code_forms(name)):
+            speech = reading.speech
+            general = speech.is_hard(query) or speech.is_soft(query) or speech.is_common(query)
+            if len(query) > 1 and not query.isdigit() and not general:
+                yield Sighting(name, query, False, start, start + len(name), "code", mid=True, variant=variant)
+
+
+def _code_forms(name: str) -> Iterable[str]:
+    """The name as written, its words set apart, and of a path the file alone: "Anna/Bob" is no path to Bob."""
+    base = name.rpartition("/")[2]
+    forms = [name, _CAMEL.sub(" ", name)]
+    if "." in base or "_" in base:
+        forms += [base, _SEPARATORS.sub(" ", _CAMEL.sub(" ", base))]
+    return dict.fromkeys([*(norm(form) for form in forms), slugify(name)])
+
+
+def _singles(reading: Reading) -> Iterator[Sighting]:
+    for at, word in enumerate(reading.words):
+        if not word.key or word.case == "number" or (word.start and reading.text[word.start - 1] == "@"):
+            continue
+        if word.case == "capital":
+            yield from _capital_single(reading, at)
+        else:
+            yield from _plain_single(reading, at)
+
+
+def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
+    word = reading.words[at]
+    alone = _stands_alone(reading, at)
+    if not alone and not _follows_opener(reading, at):
+        return
+    forms = [*_forms(word.text, reading.genitive)]
+    if _has_name_ending(reading.text, word):
+        forms.append(reading.text[word.start : word.end + 1])
+    for variant, form in enumerate(forms):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key.rstrip(_NAME_ENDINGS)):
+            continue
+        mid = _bare(word.key) in reading.mids
+        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=alone, variant=variant)
+
+
+def _has_name_ending(text: str, word: Word) -> bool:
+    return word.end < len(text) and text[word.end] in _NAME_ENDINGS
+
+
+def _stands_alone(reading: Reading, at: int) -> bool:
+    """Whether the words beside a capitalised one are no part of its name.
+
+    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else, as "Noor Smith" is.
+    """
+    first, count = reading.runs[reading.words[at].run]
+    if count > _RUN_WORDS:
+        return not reading.speech.is_common(reading.words[at].key)
+    before, after = reading.words[first:at], reading.words[at + 1 : first + count]
+    return all(_is_apart(reading, word) for word in before) and not any(
+        _goes_on(reading, reading.words[at], word) for word in after
+    )
+
+
+def _is_apart(reading: Reading, word: Word) -> bool:
+    acronym = word.text.isupper() and 1 < len(word.text) <= _RUN_WORDS
+    return acronym or word.key in read_sections("names.txt")["abbreviated"] or reading.speech.is_known(word.key)
+
+
+def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
+    """Whether the capitalised word after a name makes another name of it, or a heading: "What Will They Do"."""
+    speech, key = reading.speech, _bare(after.key)
+    if key in read_sections("names.txt")["legal"]:
+        return False
+    if speech.is_common(_bare(name.key)):
+        if speech.is_hard(key):
+            return name.opens or key.replace("’", "'") not in _ALWAYS_CAPITAL
+        if speech.is_common(key) and not speech.is_capitalised_noun(key):
+            return True
+    return key in read_sections("names.txt")["surname"] or not speech.is_known(key)
+
+
+def _follows_opener(reading: Reading, at: int) -> bool:
+    """Whether the word is the last of two, the first having its capital from the sentence: "Nudge Noor".
+
+    Ordinary words are left out, and so are surnames: the first word may be a first name after all.
+    """
+    first, count = reading.runs[reading.words[at].run]
+    return (
+        count == 2
+        and at == first + 1
+        and reading.words[first].opens
+        and not reading.speech.is_known(_bare(reading.words[at].key))
+    )
+
+
+def _may_be_name(reading: Reading, at: int, key: str) -> bool:
+    word, speech = reading.words[at], reading.speech
+    if speech.is_hard(key) or (speech.is_honorific(key) and not _ends_run(reading, at)):
+        return False
+    mid = _bare(word.key) in reading.mids
+    shouted = len(key) > 1 and word.text.isupper()
+    ordinary = speech.is_common(key) or speech.is_soft(key)
+    if ordinary and shouted:
+        return False
+    if speech.is_listed_noun(key):
+        return speech.is_honorific(_key_before(reading, at))
+    if speech.is_calendar(key):
+        return mid and not _is_date(reading, at)
+    if speech.is_soft(key):
+        return mid
+    return mid or not speech.is_doubtful_opener(key) or _is_spoken_of(reading, at)
+
+
+def _ends_run(reading: Reading, at: int) -> bool:
+    first, count = reading.runs[reading.words[at].run]
+    return at == first + count - 1
+
+
+def _key_before(reading: Reading, at: int) -> str:
+    return reading.words[at - 1].key if at else ""
+
+
+def _is_date(reading: Reading, at: int) -> bool:
+    after = reading.words[at + 1].text if at + 1 < len(reading.words) else ""
+    return reading.speech.leads_to_date(_key_before(reading, at)) or after[:1].isdigit()
+
+
+def _is_spoken_of(reading: Reading, at: int) -> bool:
+    """Whether an ordinary word that opens a sentence is talked about: "Rose called", not "Mark the place"."""
+    word = reading.words[at]
+    if _POSSESSIVE.search(word.text):
+        return True
+    if at + 1 == len(reading.words) or reading.text[word.end] in ",.?!:;)’'\"”»\n":
+        return True
+    after = reading.words[at + 1]
+    if after.key in _CONJUNCTIONS and at + 2 < len(reading.words):
+        other = reading.words[at + 2]
+        return other.case == "capital" or reading.speech.is_hard(other.key)
+    return after.case != "capital" and reading.speech.is_said_of_people(after.key)
+
+
+def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
+    word, speech = reading.words[at], reading.speech
+    if word.case == "lower" and _touches_slash(reading.text, word):
+        return
+    uncased = word.case == "uncased"
+    shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
+    if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
+        return
+    for variant, form in enumerate(_forms(word.text, reading.genitive)):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
+            continue
+        yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant)
+
+
+def _touches_slash(text: str, word: Word) -> bool:
+    """Whether the word is a step of a path."""
+    return text[max(0, word.start - 1) : word.start] in _SLASHES or text[word.end : word.end + 1] in _SLASHES
+
+
+def _forms(word: str, genitive: bool = False) -> Sequence[str]:
+    """The word as written, and what is left without a possessive, an article, an ending or a clitic glued to it."""
+    forms = [word]
+    bare = _POSSESSIVE.sub("", word)
+    if bare != word:
+        forms = [bare, word]
+    ending = _CASE_ENDING.match(bare)
+    if ending:
+        forms.append(ending[1])
+    if genitive and bare == word and len(word) > 3 and word.endswith("s"):
+        forms.append(word[:-1])
+    head, mark, tail = _split_once(bare)
+    if mark and norm(head) in read_sections("names.txt")["elision"] and len(tail) > 1:
+        forms.append(tail)
+    forms += _hyphen_forms(bare)
+    if _UNCASED.search(word):
+        forms += _unclitic(bare)
+    return list(dict.fromkeys(form for form in forms if form))
+
+
+def _split_once(word: str) -> tuple[str, str, str]:
+    found = _APOSTROPHE.search(word)
+    return (word[: found.start()], found[0], word[found.end() :]) if found else (word, "", "")
+
+
+def _hyphen_forms(word: str) -> Iterator[str]:
+    """The name in "Noor-related", "noor-web" or "Noor-Termin"; none in "Jean-Luc", which is one name."""
+    head, _, tail = word.partition("-")
+    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit() or is_noun(norm(tail))):
+        yield head
+    left, dot, right = word.partition(".")
+    if dot and len(left) > 2 and len(right) > 2 and _CAPITAL.match(right):
+        yield left
+        yield right
+
+
+def _unclitic(word: str) -> list[str]:
+    if _HANGUL.search(word):
+        return list(hangul_forms(word))
+    if word.endswith(_HINDI_HONORIFIC):
+        return [word.removesuffix(_HINDI_HONORIFIC)]
+    cut = [
+        (clitic, word[len(clitic) :])
+        for clitic in (*_ARABIC_CLITICS, *_HEBREW_CLITICS)
+        if word.startswith(clitic) and len(word) - len(clitic) > 2
+    ]
+    return [form for clitic, left in cut for form in ((left, f"ال{left}") if clitic.endswith("لل") else (left,))]
+
+
+def _phrases(reading: Reading) -> Iterator[Sighting]:
+    """Runs of two words and more: names of several words, whatever their case."""
+    count = len(reading.words)
+    longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
+    for at in range(count):
+        for last in range(at + 1, min(at + longest, count)):
+            gap = reading.text[reading.words[last - 1].end : reading.words[last].start]
+            if len(gap) > 3 and not gap.isspace():
+                break
+            if reading.words[last].end - reading.words[at].start > NAME_CHARS:
+                break
+            yield from _phrase(reading, at, last, forms)
+
+
+def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighting]:
+    words = reading.words[at : last + 1]
+    if not any(reading.telling[at : last + 1]):
+        return
+    start, end = words[0].start, words[-1].end
+    strong = _is_name_run(words)
+    shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
+    for variant, surface in enumerate(_phrase_forms(reading, words, forms)):
+        key = norm(surface)
+        if key:
+            mid = strong and not words[0].opens
+            yield Sighting(surface, key, not strong, start, end, shape, mid=mid, variant=variant)
+
+
+def _is_name_run(words: Sequence[Word]) -> bool:
+    particles = read_sections("names.txt")["particle"]
+    inner = [word for word in words if word.case != "capital"]
+    ends = words[0].case == "capital" and words[-1].case == "capital"
+    return ends and len(inner) <= 2 and all(word.key in particles for word in inner)
+
+
+def _edge_forms(word: Word, leading: bool, genitive: bool) -> Sequence[str]:
+    """A word at the edge of a phrase without what is glued to that edge: Korean endings follow a name only."""
+    hangul = word.case == "uncased" and bool(_HANGUL.search(word.text))
+    changes = genitive or word.case == "uncased" or _APOSTROPHE.search(word.text)
+    return _forms(word.text, genitive) if changes and not (leading and hangul) else (word.text,)
+
+
+def _phrase_forms(reading: Reading, words: Sequence[Word], forms: int) -> Iterator[str]:
+    text, first, last = reading.text, words[0], words[-1]
+    middle = text[first.end : last.start]
+    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, True, False)[:forms])
+    seen.update(
+        dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, False, reading.genitive)[:forms])
+    )
+    whole = text[first.start : last.end]
+    if "." in whole:
+        seen[whole.replace(".", "")] = None
+    if _has_name_ending(text, last):
+        seen[text[first.start : last.end + 1]] = None
+    yield from seen
+
+
+def _symbol_phrases(text: str) -> Iterator[Sighting]:
+    """Names with signs in them that are no part of words: "🚀 Launch", "#general", "50% rule"."""
+    parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
+    signs = [bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    for at, (start, _) in enumerate(parts):
+        for last in range(at, min(at + _SYMBOL_WORDS, len(parts))):
+            end = parts[last][0] + len(parts[last][1])
+            if end - start > NAME_CHARS:
+                break
+            if any(signs[at : last + 1]):
+                surface = text[start:end].strip(_TRIMMED)
+                if query := norm(surface):
+                    yield Sighting(surface, query, True, start, end, "phrase")

@@ -1,0 +1,180 @@
+"""What memory brings to a turn, unasked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import exp
+from time import perf_counter
+from typing import Literal
+
+from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
+from wellkept.recall.arms import NameIndex, look_up
+from wellkept.recall.candidates import sightings
+from wellkept.recall.render import pointer_to, render
+from wellkept.recall.suppress import Suppression, already_shown
+from wellkept.recall.volunteers import CONSIDERED, volunteer
+from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
+from wellkept.storage import Store
+
+Fragment = Literal["pointers", "volunteers", "facts"]
+LOG = logging.getLogger(__name__)
+FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
+
+FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
+RECENT = timedelta(hours=24)
+_DAY_SECONDS = 86_400.0
+
+
+def turn_pointers(
+    store: Store,
+    source: str,
+    text: str,
+    *,
+    prior: str,
+    pages: int = 3,
+    suppression: Suppression = "slug-and-title",
+) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
+    """Pointers to the first `pages` pages that one turn names, and what was degraded.
+
+    `prior` is what the conversation already holds, this turn left out; pages shown there are not brought again.
+    """
+    sighted = sightings(text)
+    index = look_up(store, source, sighted)
+    fresh = _unseen(mentions_in_turn(index, sighted), prior, suppression)
+    return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), _degraded(index)
+
+
+def window_volunteers(
+    store: Store,
+    source: str,
+    window: Sequence[Message],
+    *,
+    prior: str,
+    exclude: Collection[str],
+    limit: int = 3,
+) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
+    """Pages that the window (oldest first, both roles, the last 12 turns) is about, and what was degraded.
+
+    Pages whose slug is in `exclude` or already in `prior` are left out; at most 5 are offered.
+    """
+    mentions, index = _window_mentions(store, source, window)
+    fresh = _unseen(mentions, prior, "slug-only")
+    return volunteer(fresh, len(window[-TURNS:]), exclude, limit), _degraded(index)
+
+
+def turn_context(
+    store: Store,
+    source: str,
+    window: Sequence[Message],
+    *,
+    prior: str,
+    session: str | None,
+    budget: Budget,
+    now: datetime,
+    fragments: Collection[str] = FRAGMENTS,
+) -> TurnContext:
+    """What a hook injects on a turn: the window's pages, related pages and facts, within the budget.
+
+    The newest message of the window is the prompt. `session` names the conversation whose facts come first; without
+    any, those recorded in the 24 hours before `now`. What does not fit is dropped, facts first and pointers last.
+    """
+    started = perf_counter()
+    pointers: tuple[Pointer, ...] = ()
+    offered: tuple[Pointer, ...] = ()
+    degraded: tuple[str, ...] = ()
+    if {"pointers", "volunteers"} & set(fragments):
+        mentions, index = _window_mentions(store, source, window)
+        degraded = _degraded(index)
+        fresh = _unseen(mentions, prior, "slug-only")
+        if "pointers" in fragments:
+            pointers = tuple(pointer_to(mention) for mention in fresh[: max(0, budget.pages)])
+        if "volunteers" in fragments:
+            shown = {pointer.slug for pointer in pointers}
+            offered = volunteer(fresh[: CONSIDERED + len(shown)], len(window[-TURNS:]), shown, budget.volunteers)
+    facts: tuple[Fact, ...] = ()
+    if "facts" in fragments:
+        facts, failed = _session_facts(store, source, session, now, budget.facts)
+        degraded += failed
+    kept = _within(_Block(pointers, offered, facts), budget)
+    if kept != _Block(pointers, offered, facts):
+        degraded += ("budget_trimmed",)
+    ms = (perf_counter() - started) * 1000
+    return TurnContext(kept.text(), kept.pointers, kept.volunteered, kept.facts, degraded, ms)
+
+
+def decayed(fact: Fact, now: datetime) -> float:
+    """The fact's confidence today: it fades with the age of the fact, and is 0 for one that no longer holds."""
+    if fact.status != "active" or (fact.valid_until is not None and fact.valid_until <= now):
+        return 0.0
+    since = fact.recorded_at or fact.valid_from
+    age_days = max(0.0, (now - since).total_seconds() / _DAY_SECONDS) if since else 0.0
+    return fact.confidence * exp(-age_days / FADING_DAYS[fact.kind])
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    pointers: tuple[Pointer, ...]
+    volunteered: tuple[Pointer, ...]
+    facts: tuple[Fact, ...]
+
+    def text(self) -> str:
+        return render(self.pointers, self.volunteered, self.facts)
+
+    def shorter(self) -> _Block:
+        """The block without its least important item."""
+        if self.facts:
+            return replace(self, facts=self.facts[:-1])
+        if self.volunteered:
+            return replace(self, volunteered=self.volunteered[:-1])
+        return replace(self, pointers=self.pointers[:-1])
+
+
+def _within(block: _Block, budget: Budget) -> _Block:
+    while True:
+        text = block.text()
+        tokens = -(-len(text.encode("utf-16-le", "surrogatepass")) // 2 // 4)
+        fits = len(text.encode("utf-8", "surrogatepass")) <= budget.bytes
+        if not text or (fits and (budget.tokens is None or tokens <= budget.tokens)):
+            return block
+        block = block.shorter()
+
+
+def _window_mentions(store: Store, source: str, window: Sequence[Message]) -> tuple[tuple[Mention, ...], NameIndex]:
+    recent = window[-TURNS:]
+    sighted = [sightings(message.text) for message in recent]
+    index = look_up(store, source, [one for turn in sighted for one in turn])
+    return mentions_in_window(index, recent, sighted), index
+
+
+def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -> tuple[Mention, ...]:
+    shown = already_shown(prior, suppression)
+    return tuple(mention for mention in mentions if not shown(mention.page))
+
+
+def _degraded(index: NameIndex) -> tuple[str, ...]:
+    return tuple(f"arm_failed:{name}" for name in index.failed)
+
+
+def _session_facts(
+    store: Store, source: str, session: str | None, now: datetime, limit: int
+) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    try:
+        active = store.facts(source, since=None if session else now - RECENT)
+    except Exception:
+        LOG.exception("the facts of %s could not be read", source)
+        return (), ("facts_skipped",)
+    holding = [(decayed(fact, now), fact) for fact in active if fact.source == source]
+    holding = [(confidence, fact) for confidence, fact in holding if confidence > 0]
+    page = f"conversations/{session}" if session else None
+    chosen = [pair for pair in holding if page and pair[1].provenance.source_markdown_slug == page]
+    if not chosen:
+        chosen = [pair for pair in holding if _is_recent(pair[1], now)]
+    chosen.sort(key=lambda pair: (-pair[0], pair[1].id if pair[1].id is not None else 0, pair[1].text))
+    return tuple(replace(fact, confidence=confidence) for confidence, fact in chosen[: max(0, limit)]), ()
+
+
+def _is_recent(fact: Fact, now: datetime) -> bool:
+    return fact.recorded_at is not None and now - RECENT <= fact.recorded_at <= now

@@ -1,0 +1,27 @@
+"""The value that passes from reading a turn to looking names up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Shape = Literal["name", "handle", "code", "word", "phrase", "uncased", "hangul", "glued", "emoji"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A stretch of text that may name a page.
+
+    `query` is its key under `norm`; `weak` says that its spelling alone is no sign of a name; `start` and `end` are
+    characters of the text; of several readings of one stretch the lower `variant` is the more literal.
+    """
+
+    display: str
+    query: str
+    weak: bool
+    start: int
+    end: int
+    shape: Shape
+    mid: bool = False
+    single: bool = False
+    variant: int = 0
