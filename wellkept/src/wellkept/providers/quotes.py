@@ -13,7 +13,6 @@ def plain(text: str) -> str:
 
     That is a NUL, or half a surrogate pair.
 
-
     >>> plain("one\\r\\ntwo")
     'one\\ntwo'
     """
