@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest.conversation import parse_page as parse_conversation
@@ -200,6 +202,23 @@ def test_a_fact_is_valid_from_the_start_of_its_stretch_unless_the_extractor_know
     ]
     bank(store, "default", "s-1", said, extractor=ScriptedExtractor(script), now=NOW)
     assert [fact.valid_from for fact in store.facts("default")] == [NOW, later.replace(second=0)]
+
+
+@pytest.mark.req("C-506")
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_conversation_can_be_banked_again_and_again(
+    any_messages: st.SearchStrategy[list[Message]], data: st.DataObject
+) -> None:
+    said = [*data.draw(any_messages), Message("user", "a\0b\ud83d\r\nc", id="x\0"), Message("user", "bye\rbye")]
+    quoted = data.draw(st.sampled_from(said))
+    script = ScriptedExtractor([CandidateFact(f"heard {quoted.text[:9]}", "fact", quoted.text[:9], quoted.text)])
+    store = open_store("sqlite", ":memory:")
+    session = data.draw(st.text(min_size=1, max_size=9))
+    first = bank(store, "default", session, said, extractor=script, now=NOW)
+    again = bank(store, "default", session, said, extractor=script, now=NOW)
+    assert (first.status, again.status, again.facts) == ("created", "unchanged", first.facts)
+    store.close()
 
 
 # Recorded conversations with their wanted facts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import regex  # type: ignore[import-untyped]
 
 from wellkept.ingest.pronouns import CLEAR_PRONOUNS, EVERYDAY, FIRST_PERSON, HONORIFICS, PRONOUNS, Fit, fits, is_person
-from wellkept.ingest.sightings import FULL_NAMES, PART_NAMES, SLUG_FORMS, Names, Pages, Sighting, base_forms
+from wellkept.ingest.sightings import FULL_NAMES, PART_NAMES, PROCLITIC, SLUG_FORMS, Names, Pages, Sighting, base_forms
 from wellkept.model import CandidateFact, PageRef
 from wellkept.names import fold, norm
 from wellkept.providers import Segment
@@ -18,14 +18,13 @@ _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*")
 _POSSESSIVE = regex.compile(r"(?<=[\p{L}\p{N}])(?:['’]s|['’])\Z", regex.IGNORECASE)
 _APOSTROPHE_SUFFIX = regex.compile(r"(?<=\p{L}{2})['’]\p{Ll}{1,5}\Z")
 _ELISION = regex.compile(r"\A(?:[dlmtsn]|qu|dell|all|dall|nell|sull)['’](?=\p{L})", regex.IGNORECASE)
-_PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
 _HONORIFIC = regex.compile(r"(?<=[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])(?:さん|ちゃん|くん|君|様|さま|씨|님)\Z")
 _ARTICLE = regex.compile(r"\A(?:the|der|die|das|den|dem|le|la|les|el|los|las|il|lo|gli|i|o|a|os|as|de|het)\s+", regex.I)
 
 _SUREST_FIRST: tuple[Fit, ...] = ("person", "they", "any", "thing")
 _NEXT_NAME = regex.compile(r" (\p{Lu}[\p{L}\p{M}]+)")
 _NAME_BEFORE = regex.compile(r"(\p{Lu}[\p{L}\p{M}]+)\.? \Z")
-_TRIMMINGS = (_POSSESSIVE, _APOSTROPHE_SUFFIX, _ELISION, _HONORIFIC, _ARTICLE, _PROCLITIC)
+_TRIMMINGS = (_POSSESSIVE, _APOSTROPHE_SUFFIX, _ELISION, _HONORIFIC, _ARTICLE, PROCLITIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def _forms(mention: str) -> tuple[str, ...]:
     bare = mention.strip()
     cut = (
         pattern.sub("", bare)
-        for pattern in (_POSSESSIVE, _APOSTROPHE_SUFFIX, _ELISION, _HONORIFIC, _ARTICLE, _PROCLITIC)
+        for pattern in (_POSSESSIVE, _APOSTROPHE_SUFFIX, _ELISION, _HONORIFIC, _ARTICLE, PROCLITIC)
     )
     return tuple(form for form in dict.fromkeys((bare, *cut)) if norm(form))
 

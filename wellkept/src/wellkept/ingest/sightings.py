@@ -253,7 +253,7 @@ _ENDINGS = (
     (regex.compile(r"\p{Latin}"), _LATIN, 3),
     (regex.compile(r"\p{Latin}"), _LATIN_LONG, 5),
 )
-_PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
+PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
 
 
 @lru_cache(maxsize=16_384)
@@ -264,8 +264,8 @@ def base_forms(word: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...
     for script, endings, shortest in _ENDINGS:
         if script.match(key):
             found += _without_ending(key.replace("σ", "ς") if key.endswith("σ") else key, endings, shortest)
-    if _PROCLITIC.match(key):
-        found.append(_PROCLITIC.sub("", key))
+    if PROCLITIC.match(key):
+        found.append(PROCLITIC.sub("", key))
     return tuple(dict.fromkeys(form for form in map(key_of, found) if form))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -59,7 +60,8 @@ def confine(
         _check_file(os.lstat(path), path)
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        raise TranscriptRefused("unreadable", path) from error
+        became_link = isinstance(error, OSError) and error.errno == errno.ELOOP
+        raise TranscriptRefused("symlink" if became_link else "unreadable", path) from error
     try:
         opened = os.fstat(descriptor)
         _check_file(opened, path)

@@ -40,7 +40,7 @@ def bank(
     """
     if not session:
         raise InvalidInput("session", "it is empty; give the id of the conversation")
-    said = [replace(message, text=plain(message.text)) for message in messages if message.text.strip()]
+    said = [_plain(message) for message in messages if message.text.strip()]
     if not said:
         return WriteReceipt(source, None, "unchanged")
     slug = page_slug(session)
@@ -58,7 +58,11 @@ class _Told:
     degraded: tuple[str, ...] = ()
 
 
-Status = Literal["created", "updated", "unchanged"]
+Change = Literal["created", "updated", "unchanged"]
+
+
+def _plain(message: Message) -> Message:
+    return replace(message, text=plain(message.text), id=plain(message.id) if message.id else None)
 
 
 def _told(
@@ -109,7 +113,7 @@ def _once(facts: Iterable[Fact]) -> Iterable[Fact]:
     return seen.values()
 
 
-def _put_page(store: Store, source: str, slug: str, content: str, now: datetime) -> Status:
+def _put_page(store: Store, source: str, slug: str, content: str, now: datetime) -> Change:
     before = store.get_page(source, slug)
     if before and before.content == content and before.status == "active":
         return "unchanged"
@@ -119,7 +123,7 @@ def _put_page(store: Store, source: str, slug: str, content: str, now: datetime)
     return "updated" if before else "created"
 
 
-def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Status, now: datetime) -> WriteReceipt:
+def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Change, now: datetime) -> WriteReceipt:
     before = {fact.id for fact in store.facts(source) if fact.provenance.source_markdown_slug == slug}
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))

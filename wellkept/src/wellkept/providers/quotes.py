@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n?")
 
 
 def plain(text: str) -> str:
-    """The text as memory keeps it: lines end with a line feed, and half a surrogate pair becomes U+FFFD.
+    """The text as memory keeps it: lines end with a line feed, and what no store can hold becomes U+FFFD.
+
+    That is a NUL, or half a surrogate pair.
 
     >>> plain("one\\r\\ntwo")
     'one\\ntwo'
     """
-    return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _LINE_END.sub("\n", text))
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", _LINE_END.sub("\n", text))
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:

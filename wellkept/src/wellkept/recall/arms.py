@@ -22,6 +22,7 @@ FOLD_COST = 0.05
 _WEAK_TITLE_CHARS = 4
 _WEAK_SURNAME_CHARS = 5
 _SURNAME_CHARS = 3
+_UMLAUT_CHARS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,25 @@ def _itself(query: str) -> tuple[str, ...]:
 
 
 def _folded(query: str) -> tuple[str, ...]:
-    return (fold(query),)
+    bare = fold(query)
+    return (bare,) if len(bare) < _UMLAUT_CHARS else _distinct(bare, fold(_with_umlauts(bare)))
 
 
 def _slugs(query: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(slug for slug in (query, slugify(query), ascii_slug(query)) if slug))
+    return _distinct(query, slugify(query), ascii_slug(query))
 
 
-def _apostrophes(query: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((query, query.replace("’", "'"), query.replace("'", "’"))))
+def _surnames(query: str) -> tuple[str, ...]:
+    umlauts = _with_umlauts(query) if len(query) >= _UMLAUT_CHARS else query
+    return _distinct(query, query.replace("’", "'"), query.replace("'", "’"), fold(query), umlauts)
+
+
+def _with_umlauts(query: str) -> str:
+    return query.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
+
+
+def _distinct(*keys: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for key in keys if key))
 
 
 def _strong(sighting: Sighting) -> bool:
@@ -109,7 +120,7 @@ ARMS: tuple[Arm, ...] = (
     Arm("alias", "alias", 0.90, 0, 0, _strong, _itself),
     Arm("alias-weak", "alias", 0.90, 1, 0, _weak, _itself),
     Arm("title", "title", 0.80, 2, 1, _cased_title, _itself),
-    Arm("title-surname", "surname", 0.72, 3, 1, _surname, _apostrophes),
+    Arm("title-surname", "surname", 0.72, 3, 1, _surname, _surnames),
     Arm("uncased-title", "title", 0.72, 4, 1, _uncased, _itself),
     Arm("uncased-title", "tail", 0.72, 5, 1, _uncased, _itself),
     Arm("cjk-title", "title", 0.72, 6, 1, _cjk, _itself),

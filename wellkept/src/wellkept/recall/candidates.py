@@ -55,6 +55,7 @@ _CODE = regex.compile(
     r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
     r")(?![\p{L}\p{N}_/\\])"
 )
+_URL_HOST = regex.compile(r"(?<=\bhttps?://)[\p{L}\p{N}.\-]{1,100}", regex.IGNORECASE)
 _URL_PATH = regex.compile(r"(?<=\bhttps?://[^\s/]{1,200})/\S*", regex.IGNORECASE)
 _SYMBOL = regex.compile(r"[^\p{L}\p{M}\p{N}\s'’.\-‐‑&_]")
 _SPACED = regex.compile(r"\S+")
@@ -184,8 +185,9 @@ def _handles(text: str) -> Iterator[Sighting]:
 
 def _code(reading: Reading) -> Iterator[Sighting]:
     ticked = [(match.start(1), match[1]) for match in _TICKED.finditer(reading.text)]
+    hosts = [(match.start(), match[0]) for match in _URL_HOST.finditer(reading.text)]
     shaped = [(match.start(), match[0]) for match in _CODE.finditer(reading.text) if len(match[0]) <= NAME_CHARS]
-    found = sorted({*ticked, *shaped})
+    found = sorted({*ticked, *hosts, *shaped})
     if len(found) > CODE_SIGHTINGS:
         found = found[: CODE_SIGHTINGS // 2] + found[-CODE_SIGHTINGS // 2 :]
     for start, name in found:
