@@ -246,6 +246,8 @@ def _stands_alone(reading: Reading, at: int) -> bool:
     if count > _RUN_WORDS:
         return not reading.speech.is_common(reading.words[at].key)
     before, after = reading.words[first:at], reading.words[at + 1 : first + count]
+    if before and reading.speech.is_common(_bare(reading.words[at].key)) and reading.speech.describes(before[-1].key):
+        return False
     return all(_is_apart(reading, word) for word in before) and not any(
         _goes_on(reading, reading.words[at], word) for word in after
     )
@@ -293,7 +295,7 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
     if ordinary and shouted:
         return False
     if speech.is_listed_noun(key):
-        return speech.is_honorific(_key_before(reading, at))
+        return speech.is_honorific(_key_before(reading, at)) or (word.opens and _is_spoken_of(reading, at))
     if speech.is_calendar(key):
         return mid and not _is_date(reading, at)
     if speech.is_soft(key):
