@@ -1,8 +1,8 @@
-"""Loads the packages under test first, or pytest takes the folders `wellkept/` and `brainbench/` for them."""
+"""The installed packages must be known before pytest meets the folders that bear the same names."""
 
-from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 
 for package in ("brainbench", "wellkept"):
-    with suppress(ModuleNotFoundError):
+    if find_spec(package) is not None:
         import_module(package)

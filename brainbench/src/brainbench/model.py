@@ -281,10 +281,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a memory put before the model. With `ids` None they are read from pointers in the text."""
+    """What a memory put before the model. With `ids` None they are read from pointers in the text.
+
+    `preamble` opened the session: its tokens count, its slugs are no injections, and it is not prior context.
+    """
 
     text: str
     ids: tuple[str, ...] | None = None
+    preamble: str = ""
     degraded: tuple[str, ...] = ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from brainbench.suites import Cell
 
@@ -60,3 +61,9 @@ class Scoreboard:
     duration_ms: float = 0.0
     harness_sha: str = "unknown"
     schema_version: int = 2
+    corpus_kind: Literal["v1", "v2"] | None = None
+    """The format of the corpus; without it a corpus with a corpus hash is v2"""
+    capabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """system -> what it claims to be able to do, so that a lost capability is seen"""
+    panel_failures: tuple[str, ...] = ()
+    """expectations of the validity panel that did not hold"""

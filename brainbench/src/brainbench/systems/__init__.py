@@ -51,6 +51,9 @@ class System:
     def close(self) -> None:
         """Release everything. Called once; processes started by the system must end here."""
 
+    def tell_time(self, now: str) -> None:
+        """The bench's clock, before every event: a memory that dates or decays by it replays the same every time."""
+
     def write_page(self, page: PageIn) -> None:
         """Keep a page, by the ordinary page write. (page_write)"""
         raise Unsupported("page_write")
@@ -103,6 +106,10 @@ class System:
         """The same hook without a process: the bytes it would print. (hook_process)"""
         raise Unsupported("hook_process")
 
+    def hook_problem(self, harness: str) -> str | None:
+        """Why the last hook call was silent, if that was an error and not a decision. (hook_process)"""
+        return None
+
     def transcript_root(self, harness: str) -> str:
         """The directory under which the hook accepts this harness's transcripts. (hook_process)"""
         raise Unsupported("hook_process")
@@ -115,15 +122,20 @@ def system_names() -> tuple[str, ...]:
 
 
 def load_system(name: str) -> System:
-    """A system by name, or UsageError listing the names."""
+    """A system by its name or by `module:Class`. Raises UsageError that lists the names, or says why it won't load."""
     target = SYSTEMS.get(name)
-    if target is None:
+    if target is None and ":" not in name:
         found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
         if not found:
-            raise UsageError(f"--system: unknown system {name!r}; known: {', '.join(system_names())}")
-        loaded = found[0].load()
-    else:
-        module, _, attribute = target.partition(":")
-        loaded = getattr(import_module(module), attribute)
-    system: System = loaded()
+            known = ", ".join(system_names())
+            raise UsageError(f"--system: unknown system {name!r}; known: {known}, or a class as module:Class")
+        target = found[0].value
+    module, _, attribute = (target or name).partition(":")
+    try:
+        system = getattr(import_module(module), attribute)()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
+    if not isinstance(system, System):
+        raise UsageError(f"--system: {name} is not a brainbench.systems.System")
+    system.name = name
     return system

@@ -8,6 +8,7 @@ import os
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -53,6 +54,7 @@ _PRAGMAS: tuple[tuple[str, object], ...] = (
     ("secure_delete", 1),
     ("foreign_keys", 1),
     ("temp_store", 2),
+    ("cache_size", -32_000),
     ("trusted_schema", 0),
 )
 
@@ -75,38 +77,41 @@ _UNSPACED = regex.compile(
 )
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 
-_PAGE_COLUMNS = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
-  (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)"""
+_PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
+  (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)
+  FROM pages JOIN page_texts ON page_id = pages.id"""
 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by"""
 
 _PUT_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
-  aliases, summary, body_start, body, content)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  aliases, summary)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (source, slug) DO UPDATE SET title = excluded.title, type = excluded.type, status = excluded.status,
   trust = excluded.trust, superseded_by = excluded.superseded_by, updated_at = excluded.updated_at,
   chunk_count = excluded.chunk_count, chunk_chars = excluded.chunk_chars, aliases = excluded.aliases,
-  summary = excluded.summary, body_start = excluded.body_start, body = excluded.body, content = excluded.content
+  summary = excluded.summary
 RETURNING id
 """
 
 _FIND_NAMES = """
-SELECT n.key, p.source, p.slug, p.title, p.type, p.summary, p.body_start, p.trust
+SELECT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
 FROM json_each(?) AS wanted
 CROSS JOIN names AS n ON n.source = ? AND n.kind = ? AND n.key = wanted.value
 CROSS JOIN pages AS p ON p.id = n.page_id
+CROSS JOIN page_texts AS t ON t.page_id = n.page_id
 WHERE p.status = 'active' AND p.type <> 'conversation'
 ORDER BY n.key, p.slug
 """
 
 _MATCHING_CHUNKS = """
-SELECT p.slug, c.ordinal, c.id, length(c.text), term_counts(chunks_fts)
-FROM chunks_fts
+SELECT asked.key, c.id, p.slug, c.ordinal, c.chars, times_found(chunks_fts)
+FROM json_each(?) AS asked
+CROSS JOIN chunks_fts
 CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
-WHERE chunks_fts MATCH ? AND p.source = ? AND p.status = 'active'
+WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
 """
 
 _SOURCE_SIZE = """
@@ -147,6 +152,7 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM chunks",
     "DELETE FROM names",
     "DELETE FROM timeline",
+    "DELETE FROM page_texts",
     "DELETE FROM pages",
     "DELETE FROM facts",
     "DELETE FROM sources",
@@ -244,9 +250,6 @@ class SqliteStore:
             sum(len(chunk.text) for chunk in chunks),
             json.dumps(page.aliases, ensure_ascii=False),
             page.summary,
-            page.body[:_BODY_START_CHARS],
-            page.body,
-            page.content,
         )
         with self.transaction():
             self.add_source(Source(page.source))
@@ -261,13 +264,15 @@ class SqliteStore:
             "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
             (page_id,),
         )
-        for table in ("chunks", "names", "timeline"):
+        for table in ("page_texts", "chunks", "names", "timeline"):
             self._change(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))  # noqa: S608
 
     def _fill_page(self, page_id: int, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
+        texts = (page_id, page.body[:_BODY_START_CHARS], page.body, page.content)
+        self._change("INSERT INTO page_texts VALUES (?, ?, ?, ?)", texts)
         self._change_many(
-            "INSERT INTO chunks (page_id, ordinal, text, searched) VALUES (?, ?, ?, ?)",
-            [(page_id, chunk.ordinal, chunk.text, _searched(chunk.text)) for chunk in chunks],
+            "INSERT INTO chunks (page_id, ordinal, chars, text, searched) VALUES (?, ?, ?, ?, ?)",
+            [(page_id, chunk.ordinal, len(chunk.text), chunk.text, _searched(chunk.text)) for chunk in chunks],
         )
         self._change(
             "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text "
@@ -287,7 +292,7 @@ class SqliteStore:
         """The page whatever its status, or None."""
         if not (_is_storable(source) and _is_storable(slug)):
             return None
-        rows = self._select(f"SELECT {_PAGE_COLUMNS} FROM pages WHERE source = ? AND slug = ?", (source, slug))  # noqa: S608
+        rows = self._select(f"SELECT {_PAGES} WHERE source = ? AND slug = ?", (source, slug))
         with self._read_soundly():
             return _page(rows[0]) if rows else None
 
@@ -296,8 +301,7 @@ class SqliteStore:
         if not _is_storable(source):
             return ()
         rows = self._select(
-            f"SELECT {_PAGE_COLUMNS} FROM pages WHERE source = ? AND status = 'active' "  # noqa: S608
-            "AND type <> 'conversation' ORDER BY slug LIMIT ?",
+            f"SELECT {_PAGES} WHERE source = ? AND status = 'active' AND type <> 'conversation' ORDER BY slug LIMIT ?",
             (source, _at_most(limit)),
         )
         with self._read_soundly():
@@ -325,7 +329,7 @@ class SqliteStore:
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
         with self._reading(), self._read_soundly():
-            matches = self._select(_MATCHING_CHUNKS, (" OR ".join(phrases), source))
+            matches = self._select(_MATCHING_CHUNKS, (json.dumps(phrases, ensure_ascii=False), source))
             ((chunks, chars),) = self._select(_SOURCE_SIZE, (source,))
             best = _ranked(matches, chunks, chars)[:limit]
             ids = json.dumps([chunk_id for _, _, _, chunk_id in best])
@@ -390,6 +394,11 @@ class SqliteStore:
         with self._read_soundly():
             return tuple(_fact(row) for row in rows)
 
+    def last_fact_id(self) -> int:
+        """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
+        rows = self._select("SELECT seq FROM sqlite_sequence WHERE name = 'facts'")
+        return int(rows[0][0]) if rows else 0
+
     # -- the whole
 
     def reset(self) -> None:
@@ -416,7 +425,7 @@ class SqliteStore:
                 raise self._unavailable(apsw.ReadOnlyError())
             for name, wanted in _PRAGMAS:
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
-            connection.register_fts5_function("term_counts", _term_counts)
+            connection.register_fts5_function("times_found", _times_found)
         except BaseException:
             connection.close()
             raise
@@ -635,28 +644,24 @@ def _searched(text: str) -> str | None:
     return str(_UNSPACED.sub(r" \g<0> ", fold(text)))
 
 
-def _term_counts(api: apsw.FTS5ExtensionApi, *_: _Value) -> bytes:
-    """How often each phrase of the query stands in the row, up to 255, one byte a phrase."""
-    return bytes(min(len(api.phrase_column_offsets(phrase, 0)), 255) for phrase in range(api.phrase_count))
+def _times_found(api: apsw.FTS5ExtensionApi, *_: _Value) -> int:
+    """How often the one phrase of the query stands in the row."""
+    return api.inst_count
 
 
 def _ranked(matches: Sequence[_Row], chunks: int, chars: int) -> list[tuple[float, str, int, int]]:
     """(minus BM25, slug, ordinal, chunk id), best first. `chunks` and `chars` are what all live pages hold."""
-    if not matches:
-        return []
-    holders = [sum(1 for match in matches if match[4][phrase]) for phrase in range(len(matches[0][4]))]
-    rarity = [math.log1p((chunks - held + 0.5) / (held + 0.5)) for held in holders]
-    usual = max(chars / chunks, 1.0)
-    ranked = []
-    for slug, ordinal, chunk_id, length, counts in matches:
+    held = Counter(match[0] for match in matches)
+    rarity = {phrase: math.log1p((chunks - count + 0.5) / (count + 0.5)) for phrase, count in held.items()}
+    usual = max(chars / max(chunks, 1), 1.0)
+    scores: dict[int, float] = {}
+    places: dict[int, tuple[str, int]] = {}
+    for phrase, chunk_id, slug, ordinal, length, count in matches:
         damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / usual)
-        score = sum(
-            rarity[phrase] * count * (_SATURATION + 1) / (count + damping)
-            for phrase, count in enumerate(counts)
-            if count
-        )
-        ranked.append((-score, slug, ordinal, chunk_id))
-    return sorted(ranked)
+        gain = rarity[phrase] * count * (_SATURATION + 1) / (count + damping)
+        scores[chunk_id] = scores.get(chunk_id, 0.0) + gain
+        places[chunk_id] = (slug, ordinal)
+    return sorted((-score, *places[chunk_id], chunk_id) for chunk_id, score in scores.items())
 
 
 def _told(fact: Fact) -> _Values:

@@ -5,7 +5,6 @@ CREATE TABLE sources (
   owner TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The long columns stand last, so that reading the short ones need not touch them.
 CREATE TABLE pages (
   id INTEGER PRIMARY KEY,
   source TEXT NOT NULL REFERENCES sources (id),
@@ -19,14 +18,19 @@ CREATE TABLE pages (
   chunk_count INTEGER NOT NULL,
   chunk_chars INTEGER NOT NULL,
   aliases TEXT NOT NULL,
-  summary TEXT NOT NULL,
-  body_start TEXT NOT NULL,
-  body TEXT NOT NULL,
-  content TEXT NOT NULL
+  summary TEXT NOT NULL
 ) STRICT;
 
 CREATE UNIQUE INDEX pages_by_slug ON pages (source, slug);
 CREATE INDEX pages_sizes ON pages (source, status, chunk_count, chunk_chars);
+
+-- Apart from the pages, so that a search over thousands of them reads few blocks of the file.
+CREATE TABLE page_texts (
+  page_id INTEGER PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+  body_start TEXT NOT NULL,
+  body TEXT NOT NULL,
+  content TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE names (
   source TEXT NOT NULL,
@@ -50,6 +54,7 @@ CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   page_id INTEGER NOT NULL REFERENCES pages (id),
   ordinal INTEGER NOT NULL,
+  chars INTEGER NOT NULL,
   text TEXT NOT NULL,
   -- The text as the index sees it, where that differs from the text.
   searched TEXT

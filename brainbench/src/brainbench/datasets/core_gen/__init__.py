@@ -1,0 +1,119 @@
+"""Makes the core corpus: scripts and gold from invented names and own sentences, the same bytes on every machine.
+
+A category is a function that fills a Script. To add one: write the function in the module of its family and add a
+line to CATEGORIES. Each fixture draws from a stream keyed by its category and index, so no other fixture moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brainbench import gold
+from brainbench.corpus.manifest import Generator, Manifest, Split
+from brainbench.datasets.core_gen import languages, named, oblique, scenes, scopes
+from brainbench.datasets.core_gen.script import PUSH, Script
+from brainbench.datasets.splitmix import substream
+from brainbench.errors import OutputError
+from brainbench.model import Stratum
+
+VERSION = "0.1"
+SEED = 42
+HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout"
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A family of fixtures: how many, how hard in turn, what they ask, and the function that fills one.
+
+    Scenes and languages bring their own stratum, and scenes their own suites where theirs differ.
+    """
+
+    name: str
+    count: int
+    strata: tuple[Stratum, ...]
+    fill: Callable[[Script], None]
+    suites: tuple[str, ...] = PUSH
+
+
+CATEGORIES: tuple[Category, ...] = (
+    Category("direct", 8, ("easy", "medium"), named.direct),
+    Category("silent", 4, ("easy", "medium", "hard", "easy"), named.silent, ("know-to-ask",)),
+    Category("push-budget", 5, ("easy", "medium"), named.push_budget),
+    Category("semantic", 4, ("hard",), oblique.semantic),
+    Category("pronoun", 5, ("medium", "hard"), scenes.scene),
+    Category("typo", 4, ("medium", "hard"), oblique.typo),
+    Category("multilingual", 25, ("easy", "medium", "hard"), languages.multilingual),
+    Category("code", 3, ("medium",), named.code),
+    Category("long", 2, ("medium", "hard"), named.long_turn),
+    Category("distractor", 3, ("medium", "hard"), named.distractor),
+    Category("near-duplicate", 4, ("medium", "hard"), named.near_duplicate),
+    Category("renamed", 4, ("medium", "hard"), scenes.scene),
+    Category("stale", 4, ("medium", "hard"), scenes.scene, ("push",)),
+    Category("assistant", 4, ("medium",), scenes.scene),
+    Category("injection", 4, ("medium",), scenes.scene),
+    Category("multi-source", 5, ("easy", "medium"), scopes.multi_source),
+    Category("write-back", 9, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
+    Category("continuity", 8, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
+)
+
+
+def scripts() -> Iterator[Script]:
+    """Every fixture with its gold, in emission order."""
+    for category in CATEGORIES:
+        for index in range(category.count):
+            rng = substream(SEED, category.name, index)
+            stratum = category.strata[index % len(category.strata)]
+            script = Script(category.name, index, stratum, rng, category.suites)
+            category.fill(script)
+            yield script
+
+
+def build(out: Path) -> None:
+    """Write `fixtures`, `gold` and MANIFEST.json below `out`; files of an earlier build that are no longer made go.
+
+    OutputError if that is not possible.
+    """
+    made = tuple(scripts())
+    try:
+        for folder in ("fixtures", "gold"):
+            (out / folder).mkdir(parents=True, exist_ok=True)
+            for old in (out / folder).glob(f"core-*.{folder.removesuffix('s')}.json"):
+                old.unlink()
+        for script in made:
+            _write(out / "fixtures" / f"{script.fixture_id}.fixture.json", script.fixture())
+            _write(out / "gold" / f"{script.fixture_id}.gold.json", script.gold())
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename}: {error.strerror}; name a directory you may write") from None
+    gold.write_manifest(out, _manifest(made))
+
+
+def _manifest(made: tuple[Script, ...]) -> Manifest:
+    ids = [script.fixture_id for script in made]
+    held_out = tuple(name for at, name in enumerate(ids) if at % 7 == 6)
+    return Manifest(
+        name="core",
+        version=VERSION,
+        licence="CC-BY-4.0",
+        generator=Generator("brainbench.datasets.core_gen", VERSION, SEED),
+        split=Split(tuple(name for name in ids if name not in held_out), held_out, HOLDOUT_RULE),
+        counts={
+            "category": _counted(script.category for script in made),
+            "stratum": _counted(script.stratum for script in made),
+            "language": _counted(script.language for script in made),
+        },
+        canary=f"canary:core-corpus-{substream(SEED, 'corpus canary').next_u64():016x}",
+    )
+
+
+def _counted(values: Iterator[str]) -> Mapping[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    path.write_bytes(text.encode())

@@ -1,0 +1,322 @@
+"""Play a fixture through a seam of a system and return what was seen. Knows nothing of gold."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import msgspec
+import rfc8785
+
+from brainbench.errors import SystemFailure
+from brainbench.model import (
+    Ask,
+    Capability,
+    Confirm,
+    Conversation,
+    Edit,
+    Event,
+    FactIn,
+    FactRow,
+    Fixture,
+    Forget,
+    Injection,
+    Message,
+    Observation,
+    PageIn,
+    Replayed,
+    Resync,
+    RunContext,
+    SeamConfig,
+    SessionBreak,
+    Turn,
+    Write,
+)
+from brainbench.seams import Codec, load_codec, seam_named
+from brainbench.systems import System
+
+FIRST_TIME = "2026-01-01T00:00:00Z"
+"""The bench's clock when a script names no time."""
+ANSWER_LIMIT = 1 << 20
+"""Characters of one injection above which a system is in error; real harnesses cut at 10,000."""
+FACTS_PER_TURN = 10
+"""How many facts a reader may be handed on one turn."""
+_POINTER = re.compile(r"→ `([^`\n]+)`")
+_PUSH = frozenset({"know-to-ask", "push"})
+
+
+def pointer_ids(text: str) -> tuple[str, ...]:
+    """The page ids that a rendered block points at, in order, each once.
+
+    >>> pointer_ids("- **A** → `people/a`\\n- **B** → `people/b` and again → `people/a`")
+    ('people/a', 'people/b')
+    """
+    return tuple(dict.fromkeys(_POINTER.findall(text)))
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text as the v1 format counts them: UTF-16 units / 4, rounded up.
+
+    >>> estimated_tokens("abcde"), estimated_tokens("😀😀"), estimated_tokens("")
+    (2, 1, 0)
+    """
+    return -(-(len(text.encode("utf-16-le", "surrogatepass")) // 2) // 4)
+
+
+def missing_capabilities(fixture: Fixture, system: System) -> tuple[str, ...]:
+    """What the fixture requires and the system does not claim, sorted."""
+    needs = set(fixture.requires)
+    writes = [*fixture.setup, *(e for e in fixture.events if isinstance(e, Write))]
+    needs |= {Capability.PAGE_WRITE for w in writes if w.via == "page"}
+    needs |= {Capability.FACT_WRITE for w in writes if w.via == "fact"}
+    if len(fixture.sources) > 1:
+        needs.add(Capability.SOURCES)
+    return tuple(sorted(needs - system.can))
+
+
+def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> Replayed:
+    """What was observed on every event of the fixture that this seam asks about."""
+    played = Replayed(fixture.fixture_id, system.name, seam.name)
+    missing = missing_capabilities(fixture, system)
+    if missing:
+        return replace(played, missing=missing)
+    try:
+        system.open(run)
+        system.tell_time(_first_time(fixture))
+        for write in fixture.setup:
+            _seed(system, write, fixture.active_source)
+    except Exception as error:
+        return replace(played, seed_failure=_what(error))
+    session = _Play(system, seam, fixture, run)
+    try:
+        observations = tuple(session.observations())
+    finally:
+        session.close()
+    facts, problem = session.stored_facts()
+    if problem:
+        observations += (Observation(_last_id(fixture), "persist", error=problem),)
+    return replace(played, observations=observations, facts=facts)
+
+
+def observations_hash(replays: Iterable[Replayed]) -> str:
+    """SHA-256 over all that was seen, whatever the order of playing. Latency and free error text are left out."""
+    digest = hashlib.sha256()
+    lines = sorted(rfc8785.dumps(msgspec.to_builtins(_comparable(r))) for r in replays)
+    for line in lines:
+        digest.update(line + b"\n")
+    return digest.hexdigest()
+
+
+def _comparable(replayed: Replayed) -> Replayed:
+    return replace(
+        replayed,
+        seed_failure="failed" if replayed.seed_failure else None,
+        observations=tuple(
+            replace(o, latency_ms=0.0, error="error" if o.error else None, text=_encodable(o.text))
+            for o in replayed.observations
+        ),
+    )
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _what(error: BaseException) -> str:
+    first = (str(error).strip() or "no message").splitlines()[0][:300]
+    return first if isinstance(error, SystemFailure) else f"{type(error).__name__}: {first}"
+
+
+def _seed(system: System, write: Write, active_source: str) -> None:
+    source = write.source or active_source
+    if write.via == "fact":
+        system.write_fact(FactIn(source, write.content, write.slug, write.session, write.actor, write.ts))
+        return
+    slug = write.slug or ""
+    system.write_page(PageIn(source, slug, write.content, write.actor, write.ts))
+    if system.read_page(source, slug) is None:
+        raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
+
+
+def _first_time(fixture: Fixture) -> str:
+    return next((e.ts for e in fixture.events if e.ts), FIRST_TIME)
+
+
+def _last_id(fixture: Fixture) -> int:
+    return fixture.events[-1].event_id
+
+
+def _parse_time(stamp: str) -> datetime:
+    return datetime.fromisoformat(stamp.replace("Z", "+00:00"))
+
+
+def _later(stamp: str, seconds: int) -> str:
+    return (_parse_time(stamp) + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+@dataclass(slots=True)
+class _Session:
+    """One conversation: what was said, what was injected, and the codec that carries it."""
+
+    id: str
+    seam: SeamConfig
+    codec: Codec | None
+    first_event: int
+    turns: list[Turn]
+    injected: list[str]
+
+
+class _Play:
+    """One fixture being played. Keeps the clock and the current session."""
+
+    def __init__(self, system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> None:
+        self.system, self.seam, self.fixture, self.run = system, seam, fixture, run
+        self.now = _first_time(fixture)
+        self.persisted = False
+        self.number = 0
+        self.origins = dict(fixture.origins)
+        self.declares = dict(fixture.declares) or {fixture.fixture_id: fixture.suites}
+        self.scripted: dict[int, list[object]] = {}
+        self.session = self._open_session(seam)
+
+    def observations(self) -> Iterable[Observation]:
+        for event in self.fixture.events:
+            self.now = event.ts or _later(self.now, 60)
+            seen = self._observe(event)
+            if seen is not None:
+                yield seen
+
+    def close(self) -> None:
+        if self.session.codec is not None:
+            self.session.codec.close()
+
+    def stored_facts(self) -> tuple[tuple[FactRow, ...], str | None]:
+        if not self.persisted or Capability.RECALL_FACTS not in self.system.can:
+            return (), None
+        try:
+            return tuple(self.system.recall_facts(self.fixture.active_source)), None
+        except Exception as error:
+            return (), _what(error)
+
+    def _open_session(self, seam: SeamConfig) -> _Session:
+        self.number += 1
+        return _Session(f"{self.run.run_id}-{self.number}", seam, None, 0, [], [])
+
+    def _observe(self, event: Event) -> Observation | None:
+        if isinstance(event, Turn):
+            return self._turn(event)
+        if isinstance(event, SessionBreak):
+            return self._break(event)
+        return self._timed(event.event_id, "write", lambda: self._change(event))
+
+    def _timed(self, event_id: int, kind: str, act: Callable[[], Observation]) -> Observation:
+        """The observation of an act, or one that says why there is none. The edge where a system may fail."""
+        started = time.perf_counter()
+        try:
+            self.system.tell_time(self.now)
+            seen = act()
+        except Exception as error:
+            seen = Observation(event_id, kind, error=_what(error))  # type: ignore[arg-type]
+        return replace(seen, latency_ms=round((time.perf_counter() - started) * 1000, 3))
+
+    def _turn(self, turn: Turn) -> Observation | None:
+        asked = turn.role == "user" and self._asks(turn)
+        seen = self._timed(turn.event_id, "turn", lambda: self._ask(turn)) if asked else None
+        self.session.turns.append(turn)
+        if seen is not None and seen.text:
+            self.session.injected.append(seen.text)
+        return seen
+
+    def _asks(self, turn: Turn) -> bool:
+        """Whether a suite of this seam judges the turn: all push turns, and every turn after a first session."""
+        origin = self.origins.get(turn.event_id)
+        suites = set(self.declares[origin.fixture_id] if origin else self.fixture.suites)
+        wanted = suites & set(self.seam.suites)
+        return bool(wanted & _PUSH) or ("continuity" in wanted and self.number > 1)
+
+    def _ask(self, turn: Turn) -> Observation:
+        session = self.session
+        if session.codec is None:
+            session.codec = load_codec(session.seam)(self.system, session.seam)
+        earlier = [Message(t.role, t.text, t.ts) for t in session.turns]
+        source = turn.source or self.fixture.active_source
+        injection = session.codec.ask(
+            Ask(
+                harness=session.seam.name,
+                session=session.id,
+                source=source,
+                messages=(*earlier, Message(turn.role, turn.text, turn.ts)),
+                injected=tuple(session.injected),
+                budget=session.seam.budget,
+                now=self.now,
+                window=session.seam.window,
+                roles=session.seam.roles,
+            )
+        )
+        seen = _injected(turn.event_id, injection)
+        if self.number > 1 and Capability.RECALL_FACTS in self.system.can:
+            seen = replace(
+                seen, facts=tuple(self.system.recall_facts(source, turn.text, FACTS_PER_TURN))[:FACTS_PER_TURN]
+            )
+        return seen
+
+    def _break(self, event: SessionBreak) -> Observation | None:
+        closed = self.session
+        self.close()
+        seen = None
+        if event.persist and closed.turns and Capability.CONVERSATION_WRITE in self.system.can:
+            seen = self._timed(event.event_id, "persist", lambda: self._persist(event, closed))
+            self.persisted = True
+        self.session = self._open_session(seam_named(event.harness) if event.harness else self.seam)
+        return seen
+
+    def _persist(self, event: SessionBreak, closed: _Session) -> Observation:
+        said = {t.event_id for t in closed.turns}
+        page = self.system.write_conversation(
+            Conversation(
+                source=self.fixture.active_source,
+                session=closed.id,
+                messages=tuple(Message(t.role, t.text, t.ts) for t in closed.turns),
+                scripted=tuple(f for f in self.fixture.scripted_facts if f.event_id in said),
+                now=self.now,
+            )
+        )
+        return Observation(event.event_id, "persist", session_page=page)
+
+    def _change(self, event: Write | Edit | Forget | Confirm | Resync) -> Observation:
+        source = event.source or self.fixture.active_source
+        if isinstance(event, Write):
+            _seed(self.system, event, source)
+        elif isinstance(event, Edit):
+            self.system.edit_page(PageIn(source, event.slug, self._edited(event, source), event.actor, event.ts))
+        else:
+            raise SystemFailure(f"no seam plays a {type(event).__name__.lower()} event yet")
+        return Observation(event.event_id, "write")
+
+    def _edited(self, event: Edit, source: str) -> str:
+        if event.content is not None:
+            return event.content
+        before = self.system.read_page(source, event.slug)
+        old, new = event.replace or ("", "")
+        if before is None or old not in before:
+            raise SystemFailure(f"page {event.slug!r} does not hold the text that the edit replaces")
+        return before.replace(old, new, 1)
+
+
+def _injected(event_id: int, injection: Injection) -> Observation:
+    size = len(injection.text)
+    if size > ANSWER_LIMIT:
+        raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")
+    ids = pointer_ids(injection.text) if injection.ids is None else tuple(dict.fromkeys(injection.ids))
+    return Observation(
+        event_id,
+        "turn",
+        text=injection.text,
+        ids=ids,
+        tokens=estimated_tokens(injection.text) + estimated_tokens(injection.preamble),
+        degraded=injection.degraded,
+    )

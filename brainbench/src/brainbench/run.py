@@ -1,0 +1,386 @@
+"""The loop: load, replay, hash what was seen, only then read gold, judge.
+
+The one place where replay and gold are both in scope. Replay itself happens in worker processes that are never given
+gold.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from brainbench import corpus as corpora
+from brainbench import gold as golds
+from brainbench.corpus import Corpus
+from brainbench.errors import Fault, NothingMeasured, UsageError
+from brainbench.evidence import Config, Scoreboard, TurnRow, repository
+from brainbench.gold import EventGold, Gold
+from brainbench.metrics import METRICS
+from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
+from brainbench.replay import observations_hash
+from brainbench.replay.sweep import FIXTURE_SECONDS, Task, sweep
+from brainbench.seams import SEAMS, seam_named
+from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
+from brainbench.systems import SYSTEMS, System, load_system, system_names
+
+ALONE = ("null", "bm25", "files+grep")
+"""What is measured when nothing was named and wellkept is not installed."""
+HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is measured, on what and where; every name in it is known to be valid."""
+
+    fixtures: Path
+    gold: Path
+    corpus: str
+    systems: tuple[str, ...]
+    seams: tuple[SeamConfig, ...]
+    suites: tuple[str, ...]
+    include_holdout: bool = False
+    seed: int = 42
+    jobs: int = 1
+    modes: Mapping[str, str] = field(default_factory=dict)
+    fixture_seconds: float = FIXTURE_SECONDS
+    command: tuple[str, ...] = ()
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether harnesses or suites were left out."""
+        return len(self.seams) < len(SEAMS) or len(self.suites) < len(SUITES)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A judged run and what it stands on."""
+
+    choice: Choice
+    board: Scoreboard
+    corpus: Corpus
+    replays: tuple[Replayed, ...]
+
+
+def choose(
+    *,
+    fixtures: Path | None = None,
+    gold: Path | None = None,
+    corpus: str | None = None,
+    systems: Sequence[str] = (),
+    harness: str = "all",
+    suite: str = "all",
+    include_holdout: bool = False,
+    hook_inproc: bool = False,
+    openclaw_window: str = "mixed",
+    seed: int = 42,
+    jobs: int | None = None,
+    command: Sequence[str] = (),
+) -> Choice:
+    """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
+    where = _corpus_place(fixtures, gold, corpus)
+    seams = tuple(seam_named(name) for name in _listed(harness, tuple(SEAMS), "--harness"))
+    modes = {}
+    if hook_inproc:
+        modes["hook"] = "in-process"
+        seams = tuple(_without_process(seam) for seam in seams)
+    if openclaw_window == "user":
+        modes["openclaw-window"] = "user"
+        seams = tuple(_user_window(seam) for seam in seams)
+    named = tuple(dict.fromkeys(systems)) or default_systems()
+    for name in named:
+        load_system(name).close()
+    return Choice(
+        *where,
+        systems=named,
+        seams=seams,
+        suites=_listed(suite, tuple(SUITES), "--suite"),
+        include_holdout=include_holdout,
+        seed=seed,
+        jobs=jobs or min(4, os.cpu_count() or 1),
+        modes=modes,
+        command=tuple(command),
+    )
+
+
+def default_systems() -> tuple[str, ...]:
+    """`wellkept` where it is installed, else the built-in systems."""
+    try:
+        load_system("wellkept").close()
+    except UsageError:
+        return ALONE
+    return ("wellkept",)
+
+
+def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, of: None) -> Run:
+    """Play and judge everything that was chosen. `progress` is told how many replays are done, of how many.
+
+    CorpusError carries every fault of the corpus. NothingMeasured when there is nothing to judge.
+    """
+    started, cpu = time.monotonic(), _cpu_seconds()
+    warnings = golds.validate(choice.fixtures, choice.gold)
+    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
+    corpus = golds.with_scripted_facts(corpus, choice.gold)
+    if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
+        declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
+        raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
+    tasks = _tasks(choice, corpus)
+    progress(0, len(tasks))
+    swept = sweep(
+        tasks, choice.jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks))
+    )
+    seen = observations_hash(swept.replays)
+    gold = golds.read(corpus, choice.gold)
+    board = _board(choice, corpus, gold, swept.replays, warnings)
+    board = replace(
+        board,
+        observations_hash=seen,
+        peak_mb=round(swept.peak_mb, 1),
+        cpu_s=round(_cpu_seconds() - cpu, 2),
+        duration_ms=round((time.monotonic() - started) * 1000, 1),
+    )
+    _refuse_nothing(board)
+    return Run(choice, board, corpus, tuple(swept.replays))
+
+
+def names() -> Mapping[str, Mapping[str, str]]:
+    """Everything that can be named on the command line, with a line about each."""
+    return {
+        "systems": {name: "built in" if name in SYSTEMS else "installed" for name in system_names()},
+        "harnesses": {s.name: f"{s.kind}, {s.budget.pages} pages, {', '.join(s.suites)}" for s in SEAMS.values()},
+        "suites": {name: ", ".join(suite.metrics) for name, suite in SUITES.items()},
+        "metrics": {m.name: m.formula for m in METRICS.values()},
+        "corpora": {path.name: str(path) for path in corpora.installed()},
+    }
+
+
+def _corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> tuple[Path, Path, str]:
+    if fixtures is None and gold is None:
+        directory = corpora.find(corpus or "core")
+        return directory / "fixtures", directory / "gold", corpus or "core"
+    if corpus is not None:
+        raise UsageError("--corpus: give either --corpus NAME or --fixtures DIR --gold DIR, not both")
+    if fixtures is None or gold is None:
+        missing = "--fixtures" if fixtures is None else "--gold"
+        raise UsageError(f"{missing}: --fixtures DIR and --gold DIR go together")
+    return fixtures, gold, (fixtures.absolute().parent.name or "corpus")
+
+
+def _listed(value: str, known: tuple[str, ...], flag: str) -> tuple[str, ...]:
+    """The names of a comma-separated list, in the order of the table."""
+    asked = {name.strip() for name in value.split(",") if name.strip()}
+    unknown = sorted(asked - set(known) - {"all"})
+    if unknown or not asked:
+        wrong = f"unknown {', '.join(map(repr, unknown))}" if unknown else "nothing named"
+        raise UsageError(f"{flag}: {wrong}; known: {', '.join(known)}, all")
+    return known if "all" in asked else tuple(name for name in known if name in asked)
+
+
+def _without_process(seam: SeamConfig) -> SeamConfig:
+    if not seam.process:
+        return seam
+    return replace(seam, process=False, kind="contract", deviations=(*seam.deviations, "no process, no socket"))
+
+
+def _user_window(seam: SeamConfig) -> SeamConfig:
+    if seam.name != "openclaw":
+        return seam
+    return replace(seam, roles=("user",), deviations=(*seam.deviations, "window of user turns only"))
+
+
+def _tasks(choice: Choice, corpus: Corpus) -> list[Task]:
+    """Which fixture goes through which seam. What write-back alone asks is played once, through the first seam."""
+    key = corpora.script_hash(corpus)
+    tasks = []
+    for system in choice.systems:
+        for number, seam in enumerate(choice.seams):
+            for fixture in corpus.fixtures:
+                asked = set(fixture.suites) & set(choice.suites) & set(seam.suites)
+                if number > 0:
+                    asked -= {"write-back"}
+                if asked:
+                    run_id = corpora.opaque_id(fixture, choice.seed, key)
+                    tasks.append(Task(system, seam, fixture, run_id, choice.seed))
+    return tasks
+
+
+def _board(
+    choice: Choice,
+    corpus: Corpus,
+    gold: Mapping[str, Gold],
+    replays: Sequence[Replayed],
+    warnings: Sequence[Fault],
+) -> Scoreboard:
+    by_place = {(r.system, r.seam, r.fixture_id): r for r in replays}
+    cells: list[Cell] = []
+    rows: list[TurnRow] = []
+    capabilities: dict[str, tuple[str, ...]] = {}
+    for name in choice.systems:
+        system = load_system(name)
+        for seam in choice.seams:
+            played = _played(name, seam, corpus, gold, by_place)
+            shared = _written_once(name, choice.seams, corpus, gold, by_place)
+            for suite in choice.suites:
+                used = shared if SUITES[suite].shared else played
+                cell = judge(SUITES[suite], name, seam, used, can=system.can, kind=_kind(system, seam))
+                if cell is not None:
+                    cells.append(cell)
+            rows += _rows(name, seam, choice.suites, played)
+        capabilities[name] = tuple(sorted(system.can))
+        system.close()
+    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
+    sha = repository.head(HOME)
+    return Scoreboard(
+        corpus=choice.corpus,
+        fixtures_hash=hashed,
+        corpus_hash=corpus.manifest.corpus_hash if corpus.manifest else None,
+        observations_hash="",
+        config=_config(choice),
+        cells=tuple(cells),
+        receipt=_receipt(choice, hashed, sha),
+        rows=tuple(rows),
+        seed_failures=_seed_failures(replays),
+        warnings=_notes(warnings, corpus, choice),
+        ceilings={seam.name: _ceiling(seam, corpus, gold) for seam in choice.seams if "push" in seam.suites},
+        harness_sha=sha,
+        corpus_kind="v2" if all(f.schema_version == 2 for f in corpus.fixtures) else "v1",
+        capabilities=capabilities,
+    )
+
+
+Played = tuple[Fixture, Gold, Replayed]
+Places = Mapping[tuple[str, str, str], Replayed]
+
+
+def _played(system: str, seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Gold], replays: Places) -> list[Played]:
+    found = ((f, replays.get((system, seam.name, f.fixture_id))) for f in corpus.fixtures)
+    return [(fixture, gold[fixture.fixture_id], replayed) for fixture, replayed in found if replayed is not None]
+
+
+def _written_once(
+    system: str, seams: Sequence[SeamConfig], corpus: Corpus, gold: Mapping[str, Gold], replays: Places
+) -> list[Played]:
+    """For suites that are judged once for all seams: each fixture as its first seam played it."""
+    first: dict[str, Played] = {}
+    for seam in seams:
+        for played in _played(system, seam, corpus, gold, replays):
+            first.setdefault(played[0].fixture_id, played)
+    return [first[f.fixture_id] for f in corpus.fixtures if f.fixture_id in first]
+
+
+def _kind(system: System, seam: SeamConfig) -> SeamKind:
+    """Production only where the artefact that the product ships for this harness is what ran."""
+    shipped = seam.name in system.production and (not seam.process or Capability.HOOK_PROCESS in system.can)
+    return seam.kind if shipped else "contract"
+
+
+def _ceiling(seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Gold]) -> tuple[int, int]:
+    return push_ceiling(seam, [(f, gold[f.fixture_id]) for f in corpus.fixtures])
+
+
+def _config(choice: Choice) -> Config:
+    return Config(
+        include_holdout=choice.include_holdout,
+        llm=False,
+        systems=choice.systems,
+        harnesses=tuple(seam.name for seam in choice.seams),
+        suites=choice.suites,
+        modes=dict(choice.modes),
+        deviations={seam.name: seam.deviations for seam in choice.seams},
+        narrowed=choice.narrowed,
+    )
+
+
+def _receipt(choice: Choice, fixtures_hash: str, sha: str) -> Mapping[str, object]:
+    return {
+        "result_schema_version": 1,
+        "fixtures_hash": fixtures_hash,
+        "harness_sha": sha,
+        "ts": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "cmd_args": list(choice.command),
+        "seed": choice.seed,
+        "include_holdout": choice.include_holdout,
+        "llm": False,
+    }
+
+
+def _seed_failures(replays: Sequence[Replayed]) -> tuple[tuple[str, str, str], ...]:
+    found = {(r.system, r.fixture_id): r.seed_failure for r in replays if r.seed_failure is not None}
+    return tuple((system, fixture, found[system, fixture] or "") for system, fixture in sorted(found))
+
+
+def _notes(warnings: Sequence[Fault], corpus: Corpus, choice: Choice) -> tuple[str, ...]:
+    notes = [str(w) for w in warnings]
+    if any(f.scripted_facts and f.schema_version == 1 for f in corpus.fixtures):
+        notes.append("v1_extractor_from_gold: the scripted extractor of v1 fixtures says what their gold facts say")
+    if corpus.held_out and not choice.include_holdout:
+        notes.append(f"{corpus.held_out} held-out scripts were not played")
+    return tuple(notes)
+
+
+def _rows(name: str, seam: SeamConfig, suites: Sequence[str], played: Sequence[Played]) -> Iterator[TurnRow]:
+    """One row per user turn that was asked x suite that its fixture declares and that was requested."""
+    for fixture, gold, replayed in played:
+        origins = dict(fixture.origins)
+        declared = dict(fixture.declares) or {fixture.fixture_id: fixture.suites}
+        seen = {o.event_id: o for o in replayed.observations if o.kind == "turn"}
+        for event in fixture.events:
+            if not isinstance(event, Turn) or event.event_id not in seen:
+                continue
+            origin = origins.get(event.event_id)
+            place = (origin.fixture_id, origin.turn_id) if origin else (fixture.fixture_id, event.event_id)
+            source = event.source or fixture.active_source
+            observed = seen[event.event_id]
+            for suite in suites:
+                if suite in declared[place[0]] and suite in seam.suites and suite != "write-back":
+                    foreign = foreign_slugs(fixture, source, observed.ids)
+                    yield _row(
+                        name, seam.name, suite, place, observed, _turn_gold(gold, place, event.event_id), foreign
+                    )
+
+
+def _row(
+    system: str,
+    seam: str,
+    suite: str,
+    place: tuple[str, int],
+    seen: Observation,
+    gold: Mapping[str, object] | None,
+    foreign: tuple[str, ...],
+) -> TurnRow:
+    return TurnRow(*place, system, seam, suite, seen.ids, seen.tokens, gold, foreign, seen.latency_ms)
+
+
+def _turn_gold(gold: Gold, place: tuple[str, int], event_id: int) -> Mapping[str, object] | None:
+    """The gold of a turn in v1's form."""
+    if place in gold.v1_turns:
+        return gold.v1_turns[place]
+    event = gold.events.get(event_id)
+    return None if event is None or event.retrieve is None else _as_v1(event)
+
+
+def _as_v1(event: EventGold) -> Mapping[str, object]:
+    turn: dict[str, object] = {"should_retrieve": event.retrieve == "must"}
+    if event.gold_slugs:
+        turn["gold_slugs"] = list(event.gold_slugs)
+    if event.acceptable_slugs:
+        turn["acceptable_slugs"] = list(event.acceptable_slugs)
+    return turn
+
+
+def _refuse_nothing(board: Scoreboard) -> None:
+    if not board.cells:
+        raise NothingMeasured("no cell asks anything: the fixtures have no gold for these suites and harnesses")
+    if all(cell.status == "not_applicable" for cell in board.cells):
+        why = "; ".join(sorted({f"{cell.system}: {cell.reason}" for cell in board.cells}))
+        raise NothingMeasured(f"no cell applies: {why}")
+
+
+def _cpu_seconds() -> float:
+    """CPU seconds of this process and of all children that have ended."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime

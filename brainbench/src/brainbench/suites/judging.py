@@ -1,0 +1,111 @@
+"""From what was played and what should have been to a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from brainbench.gold import Gold
+from brainbench.metrics import Judged, pooled
+from brainbench.model import Capability, Fixture, Replayed, SeamConfig, SeamKind
+from brainbench.suites.cell import Cell, Slice, Suite
+
+Played = tuple[Fixture, Gold, Replayed]
+MOST_ERRORS = 2
+"""Past this percentage of errored events a cell says nothing."""
+_DIMENSIONS: Mapping[str, Callable[[Fixture], str]] = {
+    "stratum": lambda fixture: fixture.stratum,
+    "category": lambda fixture: fixture.category,
+    "language": lambda fixture: fixture.language,
+}
+
+
+def judge(
+    suite: Suite,
+    system: str,
+    seam: SeamConfig,
+    played: Sequence[Played],
+    *,
+    can: frozenset[Capability] | None = None,
+    kind: SeamKind | None = None,
+) -> Cell | None:
+    """The cell of one system through one seam on one suite, or None when the fixtures ask nothing of it.
+
+    With `can` the suite's own needs are checked too; `kind` says otherwise than the seam where a system's shipped
+    artefact does not run in it. Fixtures that could not be seeded are unscored.
+    """
+    asked = [(fixture, gold, replayed) for fixture, gold, replayed in played if suite.asks(fixture, gold)]
+    if not asked:
+        return None
+    missing = _missing(suite, seam, can)
+    usable = [p for p in asked if not missing and not p[2].missing]
+    seeded = [p for p in usable if p[2].seed_failure is None]
+    head = Cell(
+        system=system,
+        seam=seam.name,
+        kind=kind or seam.kind,
+        suite=suite.name,
+        status="scored",
+        fixtures=_names(suite, seeded),
+        not_applicable=_names(suite, [p for p in asked if p not in usable]),
+        shared=suite.shared,
+        deviations=seam.deviations,
+    )
+    if not usable:
+        return replace(head, status="not_applicable", reason=missing or _capabilities(asked))
+    if not seeded:
+        return replace(head, status="failed", reason="no fixture could be seeded")
+    return _scored(head, suite, seam, seeded)
+
+
+def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]) -> Cell:
+    judged = [(fixture, suite.judge(fixture, gold, replayed, seam)) for fixture, gold, replayed in seeded]
+    every = pooled(j for _, j in judged)
+    tally = suite.tally(every)
+    errors, events = tally.errors + len(every.strays), tally.events + len(every.strays)
+    invalid = errors * 100 > MOST_ERRORS * events
+    return replace(
+        head,
+        status="invalid" if invalid else "scored",
+        gold_total=len(tally.asked),
+        gold_failed=len(tally.failed),
+        metrics=suite.measure(every),
+        slices=_slices(suite, judged),
+        failed_items=tuple(sorted(tally.failed)),
+        errors=errors,
+        events=events,
+        reason=f"{errors} of {events} events went wrong, more than {MOST_ERRORS} %" if invalid else "",
+        leaks=tuple(sorted(every.leaks)),
+    )
+
+
+def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:
+    """The same counts by stratum, category and language."""
+    found: dict[str, dict[str, Slice]] = {}
+    for dimension, value_of in _DIMENSIONS.items():
+        values = sorted({value_of(fixture) for fixture, _ in judged})
+        found[dimension] = {v: _slice(suite, [j for f, j in judged if value_of(f) == v]) for v in values}
+    return found
+
+
+def _slice(suite: Suite, parts: Sequence[Judged]) -> Slice:
+    every = pooled(parts)
+    tally = suite.tally(every)
+    return Slice(len(tally.asked), len(tally.failed), suite.measure(every))
+
+
+def _missing(suite: Suite, seam: SeamConfig, can: frozenset[Capability] | None) -> str:
+    """Why the suite as a whole does not apply here, or ""."""
+    if suite.name not in seam.suites:
+        return f"the {seam.name} seam does not carry this suite"
+    lacking = suite.lacking(can) if can is not None else ()
+    return f"the system lacks {', '.join(lacking)}" if lacking else ""
+
+
+def _names(suite: Suite, played: Sequence[Played]) -> tuple[str, ...]:
+    return tuple(sorted({name for fixture, gold, _ in played for name in suite.asks(fixture, gold)}))
+
+
+def _capabilities(played: Sequence[Played]) -> str:
+    lacking = sorted({c for _, _, replayed in played for c in replayed.missing})
+    return f"the system lacks {', '.join(lacking)}"

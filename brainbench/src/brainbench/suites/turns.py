@@ -1,0 +1,58 @@
+"""What the two suites of pushed context share: user turns, what was injected, and what should have been."""
+
+from __future__ import annotations
+
+from brainbench.gold import EventGold, Gold
+from brainbench.metrics import Judged, JudgedTurn
+from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, Write
+from brainbench.suites.leaks import is_scoped, turn_leaks
+from brainbench.suites.scripts import NOT_OBSERVED, Scene, strays, turn_observations, unique, user_scenes
+
+DELIVERS = frozenset({Capability.CONTEXT, Capability.HOOK_PROCESS, Capability.SEARCH})
+"""Ways to bring memory to a turn; a system needs one of them."""
+VOLUNTEERS = 3
+"""Pages that a seam with volunteers lets a system offer on a turn besides those it points at."""
+
+
+def capacity(seam: SeamConfig) -> int:
+    """How many pages a system can inject on one turn of this seam."""
+    return seam.budget.pages + (VOLUNTEERS if "volunteers" in seam.fragments else 0)
+
+
+def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -> Judged:
+    """Every user turn on which the suite may look, with what was injected there."""
+    seen = user_scenes(fixture, suite)
+    observed = turn_observations(replayed)
+    pages = _pages(fixture, replayed)
+    return Judged(
+        turns=tuple(_judged(s, gold.events.get(s.turn.event_id), observed.get(s.turn.event_id), pages) for s in seen),
+        strays=strays(replayed, "write", "persist"),
+        leaks=turn_leaks(fixture, replayed, seen),
+        scoped=is_scoped(fixture),
+        capacity=capacity(seam),
+    )
+
+
+def _judged(
+    scene: Scene, gold: EventGold | None, observation: Observation | None, pages: frozenset[str] | None
+) -> JudgedTurn:
+    error = NOT_OBSERVED if observation is None else observation.error
+    injected = () if observation is None or error is not None else unique(observation.ids)
+    return JudgedTurn(
+        item=scene.item,
+        retrieve=gold.retrieve if gold else None,
+        gold=frozenset(gold.gold_slugs) if gold else frozenset(),
+        acceptable=frozenset(gold.acceptable_slugs) if gold else frozenset(),
+        injected=injected,
+        tokens=observation.tokens if observation is not None and error is None else 0,
+        unknown=None if pages is None else sum(i not in pages for i in injected),
+        error=error,
+    )
+
+
+def _pages(fixture: Fixture, replayed: Replayed) -> frozenset[str] | None:
+    """Every page that the script writes, or None where a shared brain adds more than the script tells."""
+    if fixture.universe is not None:
+        return None
+    written = {e.slug for e in (*fixture.setup, *fixture.events) if isinstance(e, Write) and e.slug is not None}
+    return frozenset(written | {o.session_page for o in replayed.observations if o.session_page is not None})

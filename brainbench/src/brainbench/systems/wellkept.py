@@ -1,0 +1,295 @@
+"""wellkept as a system under test: the one place where the bench touches it.
+
+Everything goes through the product's own doors: pages and conversations through `Memory`, OpenClaw through its shipped
+`assemble`, Claude Code through the installed hook command against a real daemon.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import IO, cast
+
+import wellkept
+from brainbench.errors import SystemFailure
+from brainbench.model import (
+    Ask,
+    Capability,
+    Conversation,
+    FactIn,
+    FactRow,
+    Injection,
+    Message,
+    PageIn,
+    RunContext,
+    ScriptedFact,
+    SearchHit,
+)
+from brainbench.systems import System
+from wellkept import hooks
+from wellkept.errors import NotFound
+from wellkept.hooks import claude_code, codex, openclaw
+from wellkept.ingest import codex as rollouts
+from wellkept.memory import Memory
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
+from wellkept.model import Message as Said
+from wellkept.providers.scripted import ScriptedExtractor
+from wellkept.storage import Store, open_store
+
+DEADLINE_MS = 10_000
+"""What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
+_HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
+"""What a hook may log without being in error."""
+_CLI = "from wellkept.cli import main; main()"
+_UNTIL_PARENT_ENDS = (
+    "import ctypes, os, signal, sys; "
+    "libc = ctypes.CDLL(None); "
+    "hasattr(libc, 'prctl') and libc.prctl(1, signal.SIGTERM); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Starts a program that ends when the process that started it does, however that ends (Linux)."""
+
+
+class Wellkept(System):
+    """The reference memory with the settings it ships, one store and one daemon a worker."""
+
+    name = "wellkept"
+    version = wellkept.__version__
+    production = frozenset({"openclaw", "claude-code"})
+    can = frozenset(
+        {
+            Capability.PAGE_WRITE,
+            Capability.FACT_WRITE,
+            Capability.CONVERSATION_WRITE,
+            Capability.SEARCH,
+            Capability.RECALL_FACTS,
+            Capability.CONTEXT,
+            Capability.EDIT,
+            Capability.SOURCES,
+            Capability.HOOK_PROCESS,
+            Capability.EXTRACTOR_SEAM,
+        }
+    )
+
+    def __init__(self) -> None:
+        self._home = Path()
+        self._store: Store | None = None
+        self._daemon: _Daemon | None = None
+        self._source = "default"
+        self._now = ""
+
+    def open(self, run: RunContext) -> None:
+        if self._store is None:
+            self._home = Path(tempfile.mkdtemp(prefix="wk-"))
+            self._store = open_store("sqlite", self._home / "memory.db")
+        self._store.reset()
+        self._source = run.active_source
+
+    def close(self) -> None:
+        if self._daemon is not None:
+            self._daemon.stop()
+            self._daemon = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def tell_time(self, now: str) -> None:
+        self._now = now
+
+    @property
+    def _memory(self) -> Memory:
+        if self._store is None:
+            raise SystemFailure("the store is not open")
+        return Memory(self._store)
+
+    @property
+    def _clock(self) -> datetime:
+        return cast(datetime, _time(self._now))
+
+    def write_page(self, page: PageIn) -> None:
+        self._memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        try:
+            return self._memory.get_page(source, slug).content
+        except NotFound:
+            return None
+
+    def edit_page(self, page: PageIn) -> None:
+        self._memory.get_page(page.source, page.slug)
+        self.write_page(page)
+
+    def write_fact(self, fact: FactIn) -> None:
+        self._memory.remember(
+            fact.source, fact.text, entity=fact.entity, session=fact.session, actor=fact.actor, now=self._clock
+        )
+
+    def write_conversation(self, conversation: Conversation) -> str | None:
+        scripted = [_candidate(fact) for fact in conversation.scripted]
+        receipt = self._memory.bank(
+            conversation.source,
+            conversation.session,
+            [_said(message) for message in conversation.messages],
+            extractor=ScriptedExtractor(scripted),
+            now=_time(conversation.now) or self._clock,
+        )
+        return receipt.slug
+
+    def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
+        return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
+
+    def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        hits = self._memory.search(source, query, limit)
+        return [SearchHit(hit.slug, hit.title, hit.text, hit.score) for hit in hits]
+
+    def context(self, ask: Ask) -> Injection:
+        if ask.harness == "openclaw":
+            answer = openclaw.assemble(
+                self._memory,
+                ask.source,
+                [_said(message) for message in ask.messages],
+                prior=_prior(ask),
+                pages=ask.budget.pages,
+                window=ask.window,
+                roles=ask.roles,
+            )
+        elif ask.harness == "codex":
+            text = ask.messages[-1].text
+            answer = codex.pointers(self._memory, ask.source, text, prior=_prior(ask), pages=ask.budget.pages)
+        else:
+            window = [_said(message) for message in ask.messages[-ask.window - 1 :]]
+            budget = Budget(pages=ask.budget.pages, tokens=ask.budget.tokens)
+            answer = self._memory.context(
+                ask.source, window, prior=_prior(ask), session=ask.session, budget=budget, now=self._clock
+            )
+        return Injection(answer.text, degraded=answer.degraded)
+
+    def preamble(self, harness: str, source: str) -> str:
+        return codex.preamble(self._memory, source)
+
+    def parse_transcript(self, harness: str, data: bytes) -> Sequence[Message] | None:
+        return [Message(m.role, m.text) for m in rollouts.read(data).messages] if harness == "codex" else None
+
+    def hook_command(self, harness: str) -> Sequence[str]:
+        daemon = self._running_daemon()
+        daemon.mark(self._now)
+        return hooks.command(harness, daemon.socket, DEADLINE_MS)
+
+    def hook_environment(self) -> Mapping[str, str]:
+        return {"HOME": str(self._home)}
+
+    def hook_inproc(self, harness: str, stdin: bytes) -> bytes:
+        answer = claude_code.answer(
+            self._memory,
+            self._source,
+            stdin,
+            roots=[Path(self.transcript_root(harness))],
+            budget=Budget(),
+            now=self._clock,
+        )
+        if answer.reason not in _HARMLESS:
+            raise SystemFailure(f"the prompt hook said nothing because of an error: {answer.reason}")
+        return answer.stdout
+
+    def hook_problem(self, harness: str) -> str | None:
+        return self._daemon.problem() if self._daemon is not None else None
+
+    def transcript_root(self, harness: str) -> str:
+        return str(self._home / ".claude" / "projects")
+
+    def _running_daemon(self) -> _Daemon:
+        """The daemon of the fixture's source: it is bound to one."""
+        if self._daemon is not None and self._daemon.source != self._source:
+            self._daemon.stop()
+            self._daemon = None
+        if self._daemon is None:
+            self._daemon = _Daemon(self._home, self._source, self._now)
+        return self._daemon
+
+
+class _Daemon:
+    """The shipped daemon as a process of its own, on the store and clock of one worker."""
+
+    def __init__(self, home: Path, source: str, now: str) -> None:
+        self.source = source
+        self._clock = home / "clock"
+        self._clock.write_text(now)
+        argv = [sys.executable, "-c", _CLI, "daemon", "--json", "--data-dir", str(home), "--source", source]
+        argv += ["--budget-ms", str(DEADLINE_MS), "--test-clock", str(self._clock)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _UNTIL_PARENT_ENDS, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=(home / "daemon.log").open("wb"),
+            env={"HOME": str(home), "PYTHONPATH": str(Path(wellkept.__file__).parents[1])},
+        )
+        said = self._first_words()
+        if not said:
+            why = (home / "daemon.log").read_text(errors="replace").strip()
+            raise SystemFailure(f"the daemon did not start: {why[-300:]}")
+        self.socket = Path(json.loads(said)["socket"])
+        self._log = self.socket.with_name("heartbeat.jsonl")
+        self._read = 0
+
+    def _first_words(self) -> bytes:
+        """The JSON document that it prints once it can be reached; nothing if it ended instead."""
+        said = b""
+        stdout = cast(IO[bytes], self._process.stdout)
+        while line := stdout.readline():
+            said += line
+            if line.rstrip() == b"}":
+                break
+        return said
+
+    def mark(self, now: str) -> None:
+        """Set its clock, and read its log from here on."""
+        fresh = self._clock.with_suffix(".new")
+        fresh.write_text(now)
+        fresh.replace(self._clock)
+        self._read = self._log.stat().st_size if self._log.exists() else 0
+
+    def problem(self) -> str | None:
+        """The reason of the last event since `mark`, if that was an error."""
+        with self._log.open("rb") as log:
+            log.seek(self._read if self._read <= self._log.stat().st_size else 0)
+            lines = log.read().splitlines()
+        reason = json.loads(lines[-1])["reason"] if lines else "no line in its log"
+        return None if reason in _HARMLESS else str(reason)
+
+    def stop(self) -> None:
+        """End it and wait until it has ended."""
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def _time(stamp: str | None) -> datetime | None:
+    return datetime.fromisoformat(stamp.replace("Z", "+00:00")) if stamp else None
+
+
+def _said(message: Message) -> Said:
+    return Said(message.role, message.text, _time(message.ts))
+
+
+def _prior(ask: Ask) -> str:
+    return "\n".join((*(message.text for message in ask.messages[:-1]), *ask.injected))
+
+
+def _candidate(fact: ScriptedFact) -> CandidateFact:
+    kind: FactKind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
+    return CandidateFact(fact.fact, kind, fact.mention, fact.quote, valid_from=_time(fact.valid_from))
+
+
+def _row(fact: Fact) -> FactRow:
+    told = fact.provenance
+    return FactRow(fact.text, fact.entity, told.source, told.source_session, told.source_markdown_slug)

@@ -1,0 +1,384 @@
+"""The core corpus is what its generator makes, and keeps the promises that its README gives."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brainbench import corpus, gold
+from brainbench.datasets import DATASETS, core_gen
+from brainbench.datasets.core_gen import __main__ as door
+from brainbench.datasets.core_gen import check
+from brainbench.datasets.core_gen.languages import inflected
+from brainbench.datasets.core_gen.script import Labelled, Script
+from brainbench.datasets.core_gen.world import Named, Names, Page, slug_of
+from brainbench.datasets.core_words import denied, table
+from brainbench.datasets.splitmix import SplitMix64, substream
+from brainbench.errors import CorpusError, OutputError
+
+ROOT = Path(__file__).parents[3]
+CORE = ROOT / "corpus" / "core"
+DATA = Path(os.environ.get("BRAINBENCH_DATA", ROOT.parent / "shared" / "data"))
+LISTED_IN_THE_SPECIFICATION = {
+    *("direct", "silent", "push-budget", "semantic", "pronoun", "typo", "multilingual", "code", "long", "distractor"),
+    *("near-duplicate", "renamed", "stale", "assistant", "injection", "multi-source", "write-back", "continuity"),
+}
+
+
+@pytest.fixture(scope="module")
+def inspection() -> check.Inspection:
+    return check.inspect(CORE)
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[Script, ...]:
+    return tuple(core_gen.scripts())
+
+
+def changed(tmp_path: Path, name: str, change: Callable[[dict[str, Any]], None]) -> Path:
+    """A copy of the corpus without its manifest, with one file changed."""
+    copy = tmp_path / "copy"
+    shutil.copytree(CORE, copy, ignore=shutil.ignore_patterns("MANIFEST.json"))
+    path = copy / name
+    value = json.loads(path.read_text(encoding="utf-8"))
+    change(value)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return copy
+
+
+@pytest.mark.req("C-801", "C-207", "C-001")
+def test_a_rebuild_gives_the_committed_bytes(tmp_path: Path) -> None:
+    core_gen.build(tmp_path)
+    for folder in ("fixtures", "gold"):
+        names = sorted(p.name for p in (tmp_path / folder).iterdir())
+        assert names == sorted(p.name for p in (CORE / folder).iterdir())
+        for name in names:
+            assert (tmp_path / folder / name).read_bytes() == (CORE / folder / name).read_bytes(), name
+    assert (tmp_path / "MANIFEST.json").read_bytes() == (CORE / "MANIFEST.json").read_bytes()
+
+
+def test_a_rebuild_removes_what_is_no_longer_made_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures" / "core-gone-000.fixture.json").write_text("{}")
+    (tmp_path / "fixtures" / "notes.txt").write_text("mine")
+    core_gen.build(tmp_path)
+    assert not (tmp_path / "fixtures" / "core-gone-000.fixture.json").exists()
+    assert (tmp_path / "fixtures" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.req("C-801")
+def test_another_category_moves_no_fixture(monkeypatch: pytest.MonkeyPatch, made: tuple[Script, ...]) -> None:
+    before = {script.fixture_id: (script.fixture(), script.gold()) for script in made}
+    more = core_gen.Category("extra", 2, ("easy",), core_gen.named.direct)
+    monkeypatch.setattr(core_gen, "CATEGORIES", (more, *core_gen.CATEGORIES))
+    after = {script.fixture_id: (script.fixture(), script.gold()) for script in core_gen.scripts()}
+    assert len(after) == len(before) + 2
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.req("C-801")
+def test_the_data_set_table_leads_to_the_generator() -> None:
+    module, _, function = DATASETS["core"].partition(":")
+    assert getattr(import_module(module), function) is core_gen.build
+
+
+@pytest.mark.req("C-201", "C-203", "C-204", "C-509")
+def test_the_corpus_has_no_fault(inspection: check.Inspection) -> None:
+    assert inspection.faults == ()
+
+
+@pytest.mark.req("C-802")
+def test_every_category_is_there_and_at_least_twelve_languages(inspection: check.Inspection) -> None:
+    assert set(inspection.categories) == LISTED_IN_THE_SPECIFICATION
+    assert inspection.fixtures >= 66
+    assert len(inspection.languages) >= 12
+
+
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
+def test_must_and_must_not_are_about_as_many(inspection: check.Inspection, stratum: str) -> None:
+    assert 0.45 <= inspection.must_share(stratum) <= 0.55
+
+
+@pytest.mark.req("C-509")
+def test_at_least_half_of_the_continuity_scripts_ask_what_only_a_stored_fact_holds() -> None:
+    golds = [json.loads(p.read_text(encoding="utf-8")) for p in (CORE / "gold").glob("core-continuity-*")]
+    stored = [g for g in golds if any(p["channel"] == "stored_only" for p in g["probes"])]
+    assert golds
+    assert 2 * len(stored) >= len(golds)
+
+
+@pytest.mark.req("C-206")
+def test_every_seventh_fixture_is_held_out(made: tuple[Script, ...]) -> None:
+    split = corpus.read(CORE / "fixtures", include_holdout=True).manifest
+    assert split is not None
+    assert split.split is not None
+    ids = [script.fixture_id for script in made]
+    assert list(split.split.holdout) == ids[6::7]
+    assert 0.14 <= len(split.split.holdout) / len(ids) <= 0.17
+
+
+@pytest.mark.req("C-603")
+def test_each_foreign_source_has_a_canary_and_the_active_one_has_none() -> None:
+    scoped = [f for f in corpus.read(CORE / "fixtures", include_holdout=True).fixtures if len(f.sources) > 1]
+    assert scoped
+    assert {f.active_source for f in scoped} > {"default"}
+    for fixture in scoped:
+        for write in fixture.setup:
+            assert ("canary:" in write.content) == (write.source != fixture.active_source)
+
+
+@pytest.mark.req("C-802")
+def test_what_a_script_does_is_what_it_requires() -> None:
+    for fixture in corpus.read(CORE / "fixtures", include_holdout=True).fixtures:
+        kinds = {type(event).__name__ for event in fixture.events}
+        persists = any(getattr(event, "persist", False) for event in fixture.events)
+        assert ("edit" in fixture.requires) == ("Edit" in kinds)
+        assert ("extractor_seam" in fixture.requires) == bool(fixture.scripted_facts)
+        assert ({"conversation_write", "recall_facts"} <= fixture.requires) == persists
+        assert ("sources" in fixture.requires) == (len(fixture.sources) > 1)
+
+
+@pytest.mark.req("C-802")
+def test_long_turns_name_somebody_only_at_their_end(made: tuple[Script, ...]) -> None:
+    long_turns = [turn for script in made for turn in script.labelled if len(turn.text) > 4000]
+    assert {turn.must for turn in long_turns} == {True, False}
+    assert max(len(turn.text) for turn in long_turns) > 20_000
+    for turn in long_turns:
+        assert len(turn.text) <= 40_000
+        capital = [m.start() for m in re.finditer(r"[A-Z][a-z]{4,}", turn.text) if m.start() > 80]
+        assert min(capital) > len(turn.text) - 200
+
+
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
+def test_the_words_of_a_turn_do_not_tell_its_label(made: tuple[Script, ...], stratum: str) -> None:
+    turns = [t for s in made if "know-to-ask" in s.suites for t in s.labelled if t.stratum == stratum]
+    assert balanced_accuracy(turns) <= 0.60
+
+
+def test_the_classifier_of_words_finds_a_label_that_words_do_tell() -> None:
+    turns = [
+        Labelled("x", "hard", f"t{i}", ("please recall" if i % 2 else "never mind") + f" item{i}", bool(i % 2))
+        for i in range(60)
+    ]
+    assert balanced_accuracy(turns) == 1
+
+
+def balanced_accuracy(turns: Sequence[Labelled]) -> float:
+    """Five-fold naive Bayes on the set of words, where a template is in one fold only."""
+    right: Counter[bool] = Counter()
+    for fold in range(5):
+        train = [t for t in turns if zlib.crc32(t.template.encode()) % 5 != fold]
+        seen = {label: Counter(w for t in train if t.must is label for w in words(t)) for label in (True, False)}
+        sizes = Counter(t.must for t in train)
+        for turn in turns:
+            if zlib.crc32(turn.template.encode()) % 5 == fold:
+                score = sum(
+                    math.log((seen[True][w] + 1) / (sizes[True] + 2))
+                    - math.log((seen[False][w] + 1) / (sizes[False] + 2))
+                    for w in words(turn)
+                )
+                right[turn.must] += turn.must == (score > 0)
+    totals = Counter(t.must for t in turns)
+    return sum(right[label] / totals[label] for label in (True, False)) / 2
+
+
+def words(turn: Labelled) -> set[str]:
+    return set(re.findall(r"\w+", turn.text.casefold()))
+
+
+@pytest.mark.req("C-806")
+def test_no_invented_name_is_a_denied_word(made: tuple[Script, ...]) -> None:
+    assert not set(title_words(made)) & denied()
+
+
+@pytest.mark.req("C-806")
+def test_no_name_shares_a_word_with_the_development_data(made: tuple[Script, ...]) -> None:
+    files = [p for name in ("v1-samples", "wild-dev") for p in (DATA / name).glob("*/*.json")]
+    if not files:
+        pytest.skip(f"no development data in {DATA}; name its directory with BRAINBENCH_DATA")
+    taken = {w for p in files for w in re.findall(r"[^\W\d_]+", p.read_text(encoding="utf-8").casefold())}
+    assert not set(title_words(made)) & taken
+
+
+@pytest.mark.req("C-806")
+def test_every_host_is_a_test_host() -> None:
+    text = "".join(p.read_text(encoding="utf-8") for p in (CORE / "fixtures").iterdir())
+    hosts = re.findall(r"(?:https?://|@)([a-z0-9-]+(?:\.[a-z0-9-]+)+)", text)
+    assert all(host.endswith(".test") for host in hosts)
+
+
+def title_words(made: tuple[Script, ...]) -> Iterator[str]:
+    """The words of four letters and more in the titles and aliases of every seeded page, without case."""
+    for script in made:
+        for write in script.fixture()["setup"]:
+            names = re.findall(r"^(?:title|aliases): (.*)$", write["content"], re.MULTILINE)
+            assert names
+            yield from re.findall(r"[^\W\d_]{4,}", " ".join(names).casefold())
+
+
+def _other_slug(value: dict[str, Any]) -> None:
+    next(e for e in value["events"].values() if e["gold_slugs"])["gold_slugs"] = ["people/nobody"]
+
+
+def _accepting_silence(value: dict[str, Any]) -> None:
+    quiet = next(e for e in value["events"].values() if e["retrieve"] == "must_not")
+    quiet["acceptable_slugs"] = [next(e for e in value["events"].values() if e["gold_slugs"])["gold_slugs"][0]]
+
+
+def _unlabelled(value: dict[str, Any]) -> None:
+    value["events"].popitem()
+
+
+def _foreign_keyword(value: dict[str, Any]) -> None:
+    next(e for e in value["events"].values() if e["gold_facts"])["gold_facts"][0]["match_keywords"] = ["zeppelin"]
+
+
+def _untold_fact(value: dict[str, Any]) -> None:
+    next(e for e in value["events"].values() if e["gold_facts"])["gold_facts"][0]["fact"] = "Nobody said this"
+
+
+def _given_away(value: dict[str, Any]) -> None:
+    value["probes"][0]["match_keywords"] = ["fence"]
+
+
+def _nowhere(value: dict[str, Any]) -> None:
+    value["probes"][0]["match_keywords"] = ["zeppelin"]
+
+
+def _too_early(value: dict[str, Any]) -> None:
+    value["probes"][0]["after_event"] = min(int(k) for k in value["events"])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("gold/core-direct-000.gold.json", _other_slug, "people/nobody is no page of the active source"),
+        ("gold/core-direct-000.gold.json", _accepting_silence, "a silent turn accepts no page"),
+        ("gold/core-direct-000.gold.json", _unlabelled, "a user turn without a label"),
+        ("gold/core-write-back-000.gold.json", _foreign_keyword, "fit 0 of the scripted facts"),
+        ("gold/core-write-back-000.gold.json", _untold_fact, "no extractor would say"),
+        ("gold/core-continuity-000.gold.json", _given_away, "the question gives away what is asked"),
+        ("gold/core-continuity-000.gold.json", _nowhere, "only a stored fact may hold it, and one must"),
+        ("gold/core-continuity-000.gold.json", _too_early, "comes before anything was written back"),
+    ],
+)
+def test_a_broken_promise_is_a_fault(
+    tmp_path: Path, name: str, change: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    faults = check.inspect(changed(tmp_path, name, change)).faults
+    assert any(reason in str(fault) for fault in faults)
+
+
+def test_a_page_that_holds_the_stored_decision_is_a_fault(tmp_path: Path) -> None:
+    def leak(value: dict[str, Any]) -> None:
+        value["setup"][0]["content"] += "\nThe fence is dark green.\n"
+
+    faults = check.inspect(changed(tmp_path, "fixtures/core-continuity-000.fixture.json", leak)).faults
+    assert "only a stored fact may hold it, and one must" in "\n".join(map(str, faults))
+
+
+def test_a_canary_on_an_active_page_is_a_fault(tmp_path: Path) -> None:
+    def mark(value: dict[str, Any]) -> None:
+        value["setup"][0]["content"] += "\ncanary:0123456789abcdef\n"
+
+    faults = check.inspect(changed(tmp_path, "fixtures/core-multi-source-000.fixture.json", mark)).faults
+    assert any("1 canaries on a page of default" in str(fault) for fault in faults)
+
+
+def test_the_door_builds_and_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert door.main([str(tmp_path)]) == 0
+    assert "18 categories" in capsys.readouterr().out
+    assert door.main(["--check", str(tmp_path)]) == 0
+
+
+def test_the_door_names_the_changed_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    core_gen.build(tmp_path)
+    with (tmp_path / "gold" / "core-direct-000.gold.json").open("a") as file:
+        file.write("\n")
+    assert door.main(["--check", str(tmp_path)]) == 2
+    assert "core-direct-000.gold.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [[], ["--check"], ["a", "b"], ["--nonsense"]])
+def test_the_door_explains_itself_when_misused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert door.main(argv) == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot write"):
+        core_gen.build(tmp_path / "file")
+
+
+def test_the_check_refuses_a_corpus_that_breaks_the_format(tmp_path: Path) -> None:
+    def seal_broken(value: dict[str, Any]) -> None:
+        value["events"][0]["label"] = "must"
+
+    with pytest.raises(CorpusError, match="label"):
+        check.inspect(changed(tmp_path, "fixtures/core-direct-000.fixture.json", seal_broken))
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "expected"),
+    [
+        ("ru", "Тислида Пловрина", "Тислидой Пловриной"),
+        ("pl", "Mirsula Drzewulewska", "Mirsulą Drzewulewską"),
+        ("tr", "Çağlinur Yelkulca", "Çağlinur Yelkulca’ya"),
+        ("tr", "Çağlinur Kuzgıran", "Çağlinur Kuzgıran’a"),
+        ("el", "Βελτάνα Κερδάκη", "Βελτάνας Κερδάκη"),
+        ("de", "Liesella Stegwander", "Liesella Stegwanders"),
+        ("ko", "묵솔뮈", "묵솔뮈"),
+    ],
+)
+def test_names_take_the_endings_of_their_language(language: str, name: str, expected: str) -> None:
+    assert inflected(table("languages")[language], name) == expected
+
+
+def test_names_are_all_different_and_start_differently_while_they_can() -> None:
+    names = Names(substream(1, "test"))
+    people = [names.person() for _ in range(26)]
+    assert len({p.given for p in people}) == len({p.family for p in people}) == 26
+    assert len({p.given[:3] for p in people}) == 26
+
+
+def test_a_table_that_is_too_small_says_so() -> None:
+    names = Names(SplitMix64(0), {"brand": {"starts": ["A"], "ends": ["b"]}})
+    names.thing("company")
+    with pytest.raises(ValueError, match="too small"):
+        names.thing("company")
+
+
+@pytest.mark.parametrize(
+    ("roman", "slug"),
+    [("Yılmaz Öz", "people/yilmaz-oz"), ("Kłos  Świt", "people/klos-swit"), ("a.b/c_d", "people/a-b-c-d")],
+)
+def test_a_slug_is_plain(roman: str, slug: str) -> None:
+    assert slug_of("person", roman) == slug
+
+
+def test_front_matter_quotes_what_would_break_it() -> None:
+    page = Page(Named("person", "Ann: a", "people/ann"), "x #y", "Text.", ("a, b", "🦊"), (("status", "archived"),))
+    assert page.markdown() == (
+        '---\ntitle: "Ann: a"\ntype: person\naliases: ["a, b", 🦊]\nsummary: "x #y"\nstatus: archived\n---\n\nText.\n'
+    )
+
+
+@pytest.mark.req("C-204")
+def test_gold_can_be_read_for_every_fixture() -> None:
+    played = corpus.read(CORE / "fixtures", include_holdout=True)
+    sealed = gold.read(played, CORE / "gold")
+    assert set(sealed) == {f.fixture_id for f in played.fixtures}

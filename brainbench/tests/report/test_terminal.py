@@ -1,0 +1,197 @@
+"""The scoreboard on a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from dataclasses import replace
+from subprocess import run
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from brainbench.metrics import Count, Mean, Ratio
+from brainbench.report.terminal import print_scoreboard, render
+from brainbench.suites import Cell, Slice
+
+HOSTILE = [
+    "[red]bold[/red]",
+    "\x1b[31mred\x1b[0m\x07",
+    "two\nlines\r\nand\ttab",
+    "a|b`c`<b>d</b>",
+    "right\u202eleft\u2066",
+    ":smile: [link=http://x]y[/link]",
+    "漢字" * 60,
+    "\ud800lone",
+    "x" * 500,
+]
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.req("C-701")
+def test_a_small_board_is_drawn_like_this(board, failed):
+    assert render(replace(board, cells=board.cells[:4]), failed) == GOLDEN
+
+
+@pytest.mark.req("C-701")
+def test_strata_are_shown_when_asked(board):
+    assert "  easy" not in render(board)
+    assert re.search(r"^  easy +0/5 +know_to_ask_failure_rate +0/5 \(0\.0000\)", render(board, strata=True), re.M)
+
+
+@pytest.mark.req("C-701")
+@pytest.mark.parametrize(("verdict", "word"), [("pass", "PASS"), ("fail", "FAIL"), ("inconclusive", "INCONCLUSIVE")])
+def test_the_verdict_is_a_word_also_without_colour(board, failed, verdict, word):
+    assert re.search(rf"verdict: . {word}\b", render(board, replace(failed, verdict=verdict)))
+
+
+def test_an_inconclusive_verdict_says_why(board, doubtful):
+    page = render(board, doubtful)
+    assert "verdict: ? INCONCLUSIVE (same-hash)\nreasons\n  seed_failure: fix-c could not be seeded\n" in page
+
+
+def test_without_a_comparison_there_is_no_verdict(board):
+    assert "verdict: none (nothing was compared)" in render(board)
+
+
+@pytest.mark.req("C-202")
+def test_a_cell_that_is_not_applicable_names_what_is_missing_and_shows_no_number(board):
+    lines = render(board).splitlines()
+    row = next(line for line in lines if line.startswith("write-back   n/a"))
+    assert row.endswith("n/a: conversation_write")
+    assert not re.search(r"\d", row)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_outside_text_is_drawn_as_itself_on_one_line(hostile, failed, text):
+    page = render(hostile(text), replace(failed, notes=(text,)))
+    assert not set(page) & set("\x1b\x07\r\t\u202e\u2066\ud800")
+    assert all(cell_len(line) <= 100 for line in page.splitlines())
+
+
+def test_markup_in_a_name_is_shown_and_not_obeyed(hostile):
+    assert "[red]bold[/red] through" in render(hostile("[red]bold[/red]"), colour=True)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_line_is_wider_than_its_terminal(board, failed, data):
+    words = st.text(max_size=60)
+    counts = st.integers(0, 10**7)
+    value = st.one_of(
+        st.none(),
+        st.builds(lambda n, more: Ratio(n, n + more + 1), counts, counts),
+        st.builds(Count, counts),
+        st.builds(Mean, st.floats(0, 1e9), st.integers(0, 9)),
+    )
+    metrics = st.dictionaries(words, value, max_size=3)
+    cell = st.builds(
+        Cell,
+        words,
+        words,
+        st.sampled_from(["production", "contract"]),
+        words,
+        st.sampled_from(["scored", "not_applicable", "invalid", "failed"]),
+        counts,
+        counts,
+        metrics,
+        st.fixed_dictionaries(
+            {"stratum": st.dictionaries(words, st.builds(Slice, counts, counts, metrics), max_size=2)}
+        ),
+        not_applicable=st.lists(words, max_size=2).map(tuple),
+        reason=words,
+    )
+    width = data.draw(st.integers(60, 160))
+    random = replace(board, cells=tuple(data.draw(st.lists(cell, max_size=4))))
+    page = render(random, failed, strata=True, width=width)
+    assert max(cell_len(line) for line in page.splitlines()) <= min(width, 100)
+    assert page.isprintable() or set(page) - {"\n"} == {c for c in page if c.isprintable()}
+
+
+def test_a_terminal_gets_colour_and_a_file_does_not(board, failed, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    screen, file = Screen(), io.StringIO()
+    print_scoreboard(board, failed, screen)
+    print_scoreboard(board, failed, file)
+    assert "\x1b[" in screen.getvalue()
+    assert "\x1b" not in file.getvalue()
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_colour_can_be_refused(board, failed, monkeypatch, name, value):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(name, value)
+    screen = Screen()
+    print_scoreboard(board, failed, screen)
+    assert "\x1b" not in screen.getvalue()
+    assert "FAIL" in screen.getvalue()
+
+
+def test_a_stream_that_knows_only_ascii_is_no_obstacle(board, failed):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    print_scoreboard(board, failed, stream)
+    stream.seek(0)
+    assert "FAIL" in stream.read()
+
+
+def test_rich_is_imported_only_when_something_is_drawn():
+    code = "import sys, brainbench.report.terminal, brainbench.report.markdown; sys.exit('rich' in sys.modules)"
+    assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+GOLDEN = """\
+brainbench
+corpus: core  fixtures: 0123456789ab  holdout: left out  llm: no  modes: openclaw_window=mixed
+observations: fedcba987654
+
+wellkept through claude-code (production)
+suite        status      failed/gold  metric                       n/of (rate)         95 %
+────────────────────────────────────────────────────────────────────────────────────────────────────
+know-to-ask  scored      3/8          know_to_ask_failure_rate     3/8 (0.3750)        0.1368-0.6943
+                                      false_fire_rate              not asked
+                                      source_isolation_violations  0
+                                      avg_injected_tokens          mean 4.6250         over 8
+push         ! INVALID   4/4          3 errors in 4 events
+
+wellkept through direct (contract)
+suite        status      failed/gold  metric                       n/of (rate)         95 %
+────────────────────────────────────────────────────────────────────────────────────────────────────
+write-back   scored      0/2          write_back_fidelity          2/2 (1.0000)        0.3424-1.0000
+
+bm25 through claude-code (contract)
+suite        status      failed/gold  metric                       n/of (rate)         95 %
+────────────────────────────────────────────────────────────────────────────────────────────────────
+write-back   n/a                      n/a: conversation_write
+
+! seed failures: 2
+  wellkept: fix-c: page p not readable
+  bm25: fix-d: no such page
+ceilings
+  codex: push_recall can reach 57/96 (0.5938)
+deviations from the harness itself
+  claude-code: deadline 10 s
+warnings
+  fix-a: turns[0].ts: has no zone, read as UTC
+what these numbers do not show
+  A contract row shows what a memory would hand over, not that the harness delivered it.
+  Nothing here says that a model read what was injected, used it well, or that an answer got better.
+  The numbers hold for this corpus; intervals treat counted things as independent and cover chance
+  only.
+  n/a is not a result: neither a zero nor a pass.
+verdict: ✗ FAIL (same-hash)
+breaches: 1
+  wellkept/claude-code/push push_recall: 4/4 (1.0000) -> gone: the cell is gone
+notes
+  baseline is stale: false_fire_rate of wellkept/direct/push
+"""

@@ -1,0 +1,211 @@
+"""Writes the reference pages that follow from tables, the command line and the tests.
+
+python docs/generate.py            write the pages
+python docs/generate.py --check    say which pages are out of date, and exit 1 if any is
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+TEST_FOLDERS = (ROOT / "tests", ROOT / "brainbench" / "tests", ROOT / "wellkept" / "tests")
+_RULE = re.compile(r"^(?:- |\| |\d\. )(C-\d{3,4})\b(?: \| | )(.*)$", re.MULTILINE)
+
+
+def rules(text: str) -> dict[str, str]:
+    """The rules that a specification states: id -> its text, in the order of the page."""
+    return dict(_RULE.findall(text))
+
+
+def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]:
+    """Ids named by `pytest.mark.req(...)` -> the test files that name them."""
+    found: dict[str, list[str]] = {}
+    for folder in folders:
+        for file in sorted(folder.rglob("test_*.py")):
+            for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "req":
+                    for argument in call.args:
+                        if isinstance(argument, ast.Constant):
+                            found.setdefault(str(argument.value), []).append(file.name)
+    return found
+
+
+def planned() -> str:
+    """The page of rules that no test proves yet."""
+    stated = rules((REFERENCE / "conformance.md").read_text(encoding="utf-8"))
+    proved = set(marked_ids())
+    lines = [f"- {rule}: {_brief(text)}" for rule, text in stated.items() if rule not in proved]
+    intro = (
+        "Rules of the [specification](conformance.md) that no test proves yet. "
+        "A rule leaves this page when a test names it."
+    )
+    return _page("Planned", intro, ["\n".join(lines)])
+
+
+def _brief(text: str) -> str:
+    """The start of a rule, as plain words."""
+    words = re.sub(r"[`*|]", "", text).strip()
+    return words if len(words) <= 100 else words[:100].rsplit(" ", 1)[0] + " …"
+
+
+def metrics() -> str:
+    """The glossary of metrics."""
+    table = importlib.import_module("brainbench.metrics").METRICS
+    parts = []
+    for name, metric in table.items():
+        rule = "always 0: never waived, never blessed" if metric.zero else "gated" if metric.gated else "not gated"
+        parts.append(
+            f"## {name}\n\n- suite: {metric.suite}\n- formula: {_plain(metric.formula)}\n"
+            f"- better: {metric.better}\n- {rule}"
+        )
+    intro = (
+        "Counts come first: a metric is `n/of`, the rate follows from it, and where nothing was asked there is no "
+        "number. Counts are summed over all events of a cell, then divided (micro-average)."
+    )
+    return _page("Metrics", intro, parts)
+
+
+def suites() -> str:
+    """The questions that the bench asks."""
+    table = importlib.import_module("brainbench.suites").SUITES
+    parts = []
+    for name, suite in table.items():
+        of_suite = ", ".join(f"[{metric}](metrics.md#{metric})" for metric in suite.metrics)
+        needs = "; ".join(" or ".join(sorted(group)) for group in suite.needs)
+        judged = "once, and stands under each harness" if suite.shared else "per harness"
+        parts.append(
+            f"## {name}\n\n{suite.question}\n\n- metrics: {of_suite}\n- needs: {needs or 'nothing'}\n- judged {judged}"
+        )
+    return _page("Suites", "A suite is one question asked of a memory. Pick some with `brainbench run --suite`.", parts)
+
+
+def seams() -> str:
+    """Where the bench takes hold."""
+    table = importlib.import_module("brainbench.seams").SEAMS
+    parts = []
+    for name, seam in table.items():
+        budget = f"{seam.budget.pages} pages a turn"
+        shown = f"{seam.window} turn(s) of {' and '.join(seam.roles)}"
+        lines = [
+            f"- kind: {seam.kind}",
+            f"- budget: {budget}",
+            f"- the memory sees: {shown}",
+            f"- not shown twice: {seam.suppression}",
+            f"- suites: {', '.join(seam.suites)}",
+            f"- differs from the harness itself: {'; '.join(seam.deviations) or 'in nothing known'}",
+        ]
+        parts.append(f"## {name}\n\n" + "\n".join(lines))
+    intro = (
+        "A seam is where the bench takes hold of a harness. `production` means that the artefact the product ships "
+        "for that harness ran and its real output was measured; `contract` means that what it promises to hand over "
+        "was measured."
+    )
+    return _page("Seams", intro, parts)
+
+
+def systems() -> str:
+    """Who can be measured without writing an adapter."""
+    table = importlib.import_module("brainbench.systems").SYSTEMS
+    parts = []
+    for name, target in table.items():
+        system = _resolve(target)
+        can = ", ".join(sorted(str(c) for c in system.can)) or "nothing"
+        parts.append(f"## {name}\n\n{_first_line(system)}\n\n- can: {can}\n- class: `{target}`")
+    intro = (
+        "Memories that `brainbench run --system` knows by name. Others come in by the entry point `brainbench.systems`."
+    )
+    return _page("Systems", intro, parts)
+
+
+def stores() -> str:
+    """The engines of wellkept."""
+    table = importlib.import_module("wellkept.storage").STORES
+    parts = [f"## {name}\n\n{_first_line(_resolve(target))}\n\n- class: `{target}`" for name, target in table.items()]
+    intro = "Where `wellkept` keeps what it remembers. Every store passes the same contract tests."
+    return _page("Stores", intro, parts)
+
+
+def cli() -> str:
+    """Every command with its help text."""
+    parts = []
+    for package in ("brainbench", "wellkept"):
+        command = importlib.import_module(f"{package}.cli").main
+        parts.extend(_commands(package, command))
+    return _page("Command line", "The help of every command, as `--help` prints it.", parts)
+
+
+def _commands(name: str, command: object) -> Iterator[str]:
+    import click
+
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{name}: the entry point is no click command")
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    yield f"## {name}\n\n```text\n{command.get_help(context).rstrip()}\n```"
+    if isinstance(command, click.Group):
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            if found is not None and not found.hidden:
+                yield from _commands(f"{name} {child}", found)
+
+
+def _resolve(target: str) -> object:
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _first_line(thing: object) -> str:
+    return (getattr(thing, "__doc__", None) or "").strip().split("\n\n")[0].replace("\n", " ")
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _page(title: str, intro: str, parts: list[str]) -> str:
+    return "\n\n".join([f"# {title}", "<!-- written by docs/generate.py -->", intro, *parts]) + "\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "metrics.md": metrics,
+    "suites.md": suites,
+    "seams.md": seams,
+    "systems.md": systems,
+    "stores.md": stores,
+    "cli.md": cli,
+    "planned.md": planned,
+}
+
+
+def stale() -> list[str]:
+    """The pages that are not what they would be if written now."""
+    return [
+        name
+        for name, page in PAGES.items()
+        if not (REFERENCE / name).exists() or (REFERENCE / name).read_text(encoding="utf-8") != page()
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with --check say which are out of date."""
+    if arguments == ["--check"]:
+        names = stale()
+        for name in names:
+            print(f"docs/reference/{name} is out of date: run ./bb python docs/generate.py")
+        return int(bool(names))
+    if arguments:
+        print(__doc__)
+        return 2
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

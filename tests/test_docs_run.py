@@ -1,0 +1,115 @@
+"""Every command and example of the docs is run as a reader would run it.
+
+Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
+not. Words after the language: `slow` leaves a block out of `./bb check`, `exit=1` says how its last command ends.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import run
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
+)
+THE_TESTS_THEMSELVES = ("./bb test", "./bb check")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    file: str
+    line: int
+    language: str
+    words: tuple[str, ...]
+    body: str
+
+    @property
+    def expected_exit(self) -> int:
+        return next((int(word[5:]) for word in self.words if word.startswith("exit=")), 0)
+
+
+def blocks(file: str, text: str) -> Iterator[Block]:
+    for found in FENCE.finditer(text):
+        language, *words = found["info"].split() or [""]
+        yield Block(file, text.count("\n", 0, found.start()) + 1, language, tuple(words), found["body"])
+
+
+def commands(body: str) -> list[str]:
+    """The lines after `$ `, with what a trailing backslash joins to them."""
+    joined = body.replace("\\\n", "")
+    return [line[2:].strip() for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def pages() -> list[Path]:
+    named = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / p / "README.md" for p in ("brainbench", "wellkept")),
+    ]
+    return [path for path in (*named, *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]
+
+
+RUNNABLE = [
+    pytest.param(
+        block,
+        id=f"{block.file}:{block.line}",
+        marks=[pytest.mark.slow, pytest.mark.timeout(900)] if "slow" in block.words else [],
+    )
+    for page in pages()
+    for block in blocks(str(page.relative_to(ROOT)), page.read_text(encoding="utf-8"))
+    if block.language in ("console", "python")
+]
+
+
+@pytest.mark.parametrize("block", RUNNABLE)
+def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
+    where = f"{block.file}:{block.line}"
+    folder = copy_of_repository()
+    if block.language == "python":
+        argvs = [[sys.executable, "-c", block.body]]
+    else:
+        lines = commands(block.body)
+        assert lines, f"{where}: a console block without a `$ ` line"
+        argvs = [["sh", "-c", line] for line in lines if line not in THE_TESTS_THEMSELVES]
+    for index, argv in enumerate(argvs, 1):
+        done = run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=800)
+        expected = block.expected_exit if index == len(argvs) else 0
+        assert done.returncode == expected, f"{where}: {argv[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"
+
+
+def test_the_readme_shows_how_to_measure_and_how_to_test():
+    shown = [c for b in blocks("README.md", (ROOT / "README.md").read_text()) for c in commands(b.body)]
+    assert any(command.startswith("./bb brainbench run") for command in shown)
+    assert "./bb test" in shown
+
+
+def test_the_commands_left_out_are_those_of_bb():
+    script = (ROOT / "bb").read_text()
+    assert all(f"    {command.split()[1]})" in script for command in THE_TESTS_THEMSELVES)
+
+
+def test_blocks_commands_and_marks_are_read_as_written():
+    console = "```console slow exit=1\n$ one \\\n  two\noutput\n$ three\n```\n"
+    text = f"x\n{console}~~~~text\n```python\n~~~~\n```python\n1\n```\n"
+    first, second, third = blocks("f.md", text)
+    assert (first.line, first.language, first.words, first.expected_exit) == (2, "console", ("slow", "exit=1"), 1)
+    assert commands(first.body) == ["one   two", "three"]
+    assert second.language == "text"
+    assert third.body == "1\n"
+
+
+def test_links_between_pages_lead_somewhere():
+    lost = []
+    for page in pages():
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in target and not (page.parent / target).exists():
+                lost.append(f"{page.relative_to(ROOT)}: {target}")
+    assert lost == []

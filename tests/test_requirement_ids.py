@@ -1,0 +1,45 @@
+"""Every rule of the specification is proved by a test or listed as planned, never both."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+OTHER = re.compile(r"[ET]-\d{3,4}\Z")
+"""Ids of the specifications of evidence and trust, which are not stated in this repository yet."""
+
+
+def planned_ids(text: str) -> set[str]:
+    return set(re.findall(r"^- (C-\d{3,4}):", text, re.MULTILINE))
+
+
+@pytest.fixture
+def stated(root, generator) -> set[str]:
+    return set(generator.rules((root / "docs" / "reference" / "conformance.md").read_text()))
+
+
+def test_the_specification_states_every_rule_it_refers_to(root, stated):
+    text = (root / "docs" / "reference" / "conformance.md").read_text()
+    assert len(stated) > 100
+    assert set(re.findall(r"C-\d{3,4}", text)) == stated
+
+
+def test_a_rule_is_proved_or_planned_and_never_both(root, generator, stated):
+    proved = set(generator.marked_ids())
+    planned = planned_ids((root / "docs" / "reference" / "planned.md").read_text())
+    assert {"neither": stated - proved - planned, "both": proved & planned} == {"neither": set(), "both": set()}
+
+
+def test_no_marker_and_no_plan_names_an_unknown_rule(root, generator, stated):
+    planned = planned_ids((root / "docs" / "reference" / "planned.md").read_text())
+    strangers = {
+        name: files for name, files in generator.marked_ids().items() if name not in stated and not OTHER.match(name)
+    }
+    assert strangers == {}
+    assert planned <= stated
+
+
+def test_a_marker_with_an_unknown_rule_is_found(tmp_path, generator):
+    (tmp_path / "test_x.py").write_text('@pytest.mark.req("C-999", "C-107")\ndef test_x(): ...\n')
+    assert generator.marked_ids((tmp_path,)) == {"C-999": ["test_x.py"], "C-107": ["test_x.py"]}

@@ -1,0 +1,84 @@
+"""What stands in a table can be loaded, is described in the reference, and what gates has a probe that breaks it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+
+import click
+import pytest
+
+from brainbench.metrics import METRICS
+from brainbench.seams import SEAMS, load_codec
+from brainbench.suites import SUITES
+from brainbench.systems import SYSTEMS, System, load_system
+from wellkept.storage import STORES
+
+TABLES = {
+    "metrics.md": METRICS,
+    "suites.md": SUITES,
+    "seams.md": SEAMS,
+    "systems.md": SYSTEMS,
+    "stores.md": STORES,
+}
+
+
+@pytest.mark.parametrize("page", TABLES)
+def test_every_entry_has_its_heading_and_every_heading_an_entry(root, page):
+    text = (root / "docs" / "reference" / page).read_text()
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == list(TABLES[page])
+
+
+@pytest.mark.req("C-601")
+def test_the_reference_pages_are_what_the_tables_say(generator):
+    assert generator.stale() == []
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_loads_and_carries_its_name(name):
+    system = load_system(name)
+    assert isinstance(system, System)
+    assert system.name == name
+
+
+@pytest.mark.parametrize("name", SEAMS)
+def test_a_seam_loads_its_codec(name):
+    assert callable(load_codec(SEAMS[name]))
+    assert SEAMS[name].name == name
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_a_store_resolves(name):
+    module, _, attribute = STORES[name].partition(":")
+    assert callable(getattr(import_module(module), attribute))
+
+
+def test_a_metric_belongs_to_a_suite_and_is_named_as_in_the_table():
+    assert {name for name, metric in METRICS.items() if metric.name != name} == set()
+    assert {metric.suite for metric in METRICS.values()} <= {*SUITES, "every"}
+    assert {name for suite in SUITES.values() for name in suite.metrics} == set(METRICS)
+
+
+@pytest.mark.req("C-651")
+def test_every_gated_metric_has_a_probe_named_after_it(root):
+    """A probe is a test in a `mutations` folder that breaks the protection and sees the metric fall."""
+    probes = [
+        node.name
+        for file in sorted((root / "brainbench" / "tests").rglob("mutations/test_*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    gated = [name for name, metric in METRICS.items() if metric.gated]
+    assert gated
+    assert [name for name in gated if not any(name in probe for probe in probes)] == []
+
+
+@pytest.mark.parametrize("package", ["brainbench", "wellkept"])
+def test_every_command_has_a_heading(root, package):
+    headings = re.findall(r"^## (.+)$", (root / "docs" / "reference" / "cli.md").read_text(), re.MULTILINE)
+    command = import_module(f"{package}.cli").main
+    context = click.Context(command, info_name=package)
+    names = command.list_commands(context) if isinstance(command, click.Group) else []
+    shown = [n for n in names if not command.get_command(context, n).hidden]
+    assert {package, *(f"{package} {name}" for name in shown)} <= set(headings)

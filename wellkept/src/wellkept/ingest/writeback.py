@@ -1,0 +1,130 @@
+"""What a conversation said becomes a page and facts, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from wellkept.errors import InvalidInput, WellkeptError
+from wellkept.ingest.attribution import Located, attribute, locate
+from wellkept.ingest.conversation import page_slug, render
+from wellkept.ingest.markdown import parse_page
+from wellkept.ingest.segment import segments
+from wellkept.ingest.sightings import Names
+from wellkept.model import FACT_KINDS, Fact, Message, Provenance, Trust, WriteReceipt
+from wellkept.names import norm
+from wellkept.providers import Extractor, Segment
+from wellkept.providers.quotes import plain
+from wellkept.storage import Store
+
+TOLD_BY = "wellkept:writeback"
+
+
+def bank(
+    store: Store,
+    source: str,
+    session: str,
+    messages: Sequence[Message],
+    *,
+    extractor: Extractor | None = None,
+    now: datetime,
+) -> WriteReceipt:
+    """Keep a session as its page, and what the extractor reads in it as facts about the pages they name.
+
+    The same session again replaces the page; its facts that are no longer read in it are expired. Without an
+    extractor, or when it fails (degraded "extractor_failed"), the facts stay as they were. A candidate whose quote
+    nobody said is left out (degraded "quote_not_found"). A session that says nothing changes nothing. Raises
+    InvalidInput when `session` is empty.
+    """
+    if not session:
+        raise InvalidInput("session", "it is empty; give the id of the conversation")
+    said = [replace(message, text=plain(message.text)) for message in messages if message.text.strip()]
+    if not said:
+        return WriteReceipt(source, None, "unchanged")
+    slug = page_slug(session)
+    told = _told(store, source, session, slug, said, extractor)
+    with store.transaction():
+        status = _put_page(store, source, slug, render(said), now)
+        return _put_facts(store, source, slug, told, status, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a session told: its facts in the order they were said, None when they could not be read."""
+
+    facts: tuple[Fact, ...] | None
+    degraded: tuple[str, ...] = ()
+
+
+Status = Literal["created", "updated", "unchanged"]
+
+
+def _told(
+    store: Store, source: str, session: str, slug: str, said: Sequence[Message], extractor: Extractor | None
+) -> _Told:
+    if extractor is None:
+        return _Told(None)
+    names = Names(store, source)
+    provenance = Provenance(TOLD_BY, f"{source}:{slug}", slug)
+    facts: list[Fact] = []
+    lost = False
+    for segment in segments(session, said):
+        try:
+            candidates = tuple(extractor.extract(segment, source))
+        except WellkeptError:
+            return _Told(None, ("extractor_failed",))
+        placed = [locate(segment, candidate) for candidate in candidates]
+        lost = lost or None in placed
+        found = sorted((one for one in placed if one), key=lambda one: (one.message, one.span))
+        entities = attribute(names, segment, found)
+        facts += (_fact(source, segment, one, entity, provenance) for one, entity in zip(found, entities, strict=True))
+    degraded = ("quote_not_found",) if lost else ()
+    return _Told(tuple(_once(facts)), (*degraded, "degraded_dedup") if facts else degraded)
+
+
+def _fact(source: str, segment: Segment, one: Located, entity: str | None, provenance: Provenance) -> Fact:
+    candidate, message = one.candidate, segment.messages[one.message]
+    return Fact(
+        id=None,
+        source=source,
+        text=plain(candidate.fact).strip(),
+        entity=entity,
+        kind=candidate.kind if candidate.kind in FACT_KINDS else "fact",
+        provenance=replace(provenance, event_id=message.id, quote_span=one.span),
+        mention=plain(candidate.mention) if candidate.mention else None,
+        confidence=min(max(candidate.confidence, 0.0), 1.0),
+        trust=Trust.AGENT_WRITTEN,
+        valid_from=candidate.valid_from or segment.messages[0].ts,
+    )
+
+
+def _once(facts: Iterable[Fact]) -> Iterable[Fact]:
+    """Each statement about a page once, as it was first said; blank ones never."""
+    seen: dict[tuple[str, str | None], Fact] = {}
+    for fact in facts:
+        if fact.text:
+            seen.setdefault((norm(fact.text) or fact.text, fact.entity), fact)
+    return seen.values()
+
+
+def _put_page(store: Store, source: str, slug: str, content: str, now: datetime) -> Status:
+    before = store.get_page(source, slug)
+    if before and before.content == content and before.status == "active":
+        return "unchanged"
+    page, chunks, _ = parse_page(source, slug, content, trust=Trust.AGENT_WRITTEN, now=now)
+    # A conversation is found by its words and never by a name; dates that somebody typed are not its history.
+    store.put_page(replace(page, status="active", aliases=(), timeline=()), chunks, ())
+    return "updated" if before else "created"
+
+
+def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Status, now: datetime) -> WriteReceipt:
+    before = {fact.id for fact in store.facts(source) if fact.provenance.source_markdown_slug == slug}
+    if told.facts is None:
+        kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
+        return WriteReceipt(source, slug, status, kept, degraded=told.degraded)
+    ids = store.put_facts(source, slug, told.facts, now)
+    if status == "unchanged" and set(ids) != before:
+        status = "updated"
+    return WriteReceipt(source, slug, status, ids, len(before.difference(ids)), told.degraded)

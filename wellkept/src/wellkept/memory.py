@@ -1,0 +1,260 @@
+"""The front door: everything a caller can ask of a memory, over any Store."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+from wellkept import recall
+from wellkept.errors import InvalidInput, NotFound
+from wellkept.ingest import writeback
+from wellkept.ingest.conversation import FOLDER, page_slug
+from wellkept.ingest.markdown import parse_page
+from wellkept.model import (
+    FACT_KINDS,
+    Budget,
+    Fact,
+    FactKind,
+    Hit,
+    Message,
+    Page,
+    Pointer,
+    Provenance,
+    Source,
+    Trust,
+    TurnContext,
+    WriteReceipt,
+)
+from wellkept.names import norm
+from wellkept.providers import Extractor
+from wellkept.storage import Store
+
+Actor = Literal["owner", "agent", "external"]
+Suppression = Literal["slug-and-title", "slug-only"]
+
+LONGEST_SLUG = 512
+"""In characters; the same holds for the id of a source or session."""
+LARGEST_CONTENT = 4 * 1024 * 1024
+"""In UTF-8 bytes."""
+LARGEST_FACT = 50_000
+"""In UTF-8 bytes."""
+
+_WRITTEN_BY: dict[str, Trust] = {
+    "owner": Trust.USER_WRITTEN,
+    "agent": Trust.AGENT_WRITTEN,
+    "external": Trust.EXTERNAL_UNTRUSTED,
+}
+
+
+class Memory:
+    """A memory over an open store. Every call names the one source that it reads or writes.
+
+    Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
+    what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def put_page(
+        self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
+    ) -> WriteReceipt:
+        """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
+
+        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded".
+        """
+        _check_name("source", source)
+        _check_name("slug", slug)
+        _check_text("content", content, LARGEST_CONTENT)
+        trust = _trust(actor)
+        page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
+        with self.store.transaction():
+            self.store.add_source(Source(source))
+            old = self.store.get_page(source, slug)
+            if old is not None and (old.content, old.trust) == (content, trust):
+                return WriteReceipt(source, slug, "unchanged")
+            if old is not None and old.status != "deleted" and old.trust > trust:
+                return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
+            self.store.put_page(page, chunks, names)
+        return WriteReceipt(source, slug, "created" if old is None else "updated")
+
+    def get_page(self, source: str, slug: str) -> Page:
+        """The page, whatever its status. NotFound when the source has none of this slug."""
+        _check_name("source", source)
+        _check_name("slug", slug)
+        page = self.store.get_page(source, slug)
+        if page is None:
+            raise NotFound(f"there is no page {slug!r} in source {source!r}")
+        return page
+
+    def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
+        """The first live pages of the source by slug, without conversations."""
+        _check_name("source", source)
+        _check_count("limit", limit)
+        return self.store.pages(source, limit)
+
+    def search(self, source: str, query: str, limit: int = 10) -> tuple[Hit, ...]:
+        """The pieces of live pages that fit the query, best first."""
+        _check_name("source", source)
+        _check_text("query", query, LARGEST_CONTENT)
+        _check_count("limit", limit)
+        return recall.search(self.store, source, query, limit)
+
+    def remember(
+        self,
+        source: str,
+        text: str,
+        *,
+        entity: str | None = None,
+        kind: FactKind = "fact",
+        session: str | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> WriteReceipt:
+        """Keep one statement as an active fact, about the page `entity` if named.
+
+        Told again it keeps its id and status "unchanged"; `session` is where it was said.
+        """
+        _check_name("source", source)
+        _check_text("text", text, LARGEST_FACT)
+        if not text.strip():
+            raise InvalidInput("text", "is empty; say what to remember")
+        for field, value in (("entity", entity), ("session", session)):
+            if value is not None:
+                _check_name(field, value)
+        if kind not in FACT_KINDS:
+            raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
+        moment = _at(now)
+        page = None if session is None else page_slug(session)
+        told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
+        fact = Fact(None, source, text, entity, kind, told, trust=_trust(actor), recorded_at=moment)
+        with self.store.transaction():
+            last = self.store.last_fact_id()
+            ids = self.store.put_facts(source, None, [fact], moment)
+        return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
+
+    def recall_facts(
+        self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
+    ) -> tuple[Fact, ...]:
+        """Active facts of the source, of one entity if named: best first for a query, else in the order recorded."""
+        _check_name("source", source)
+        if entity is not None:
+            _check_name("entity", entity)
+        if limit is not None:
+            _check_count("limit", limit)
+        facts = self.store.facts(source, entity)
+        if query is None or not norm(query):
+            return facts[:limit]
+        _check_text("query", query, LARGEST_CONTENT)
+        return recall.rank_facts(facts, query, len(facts) if limit is None else limit)
+
+    def context(
+        self,
+        source: str,
+        window: Sequence[Message],
+        *,
+        prior: str = "",
+        session: str | None = None,
+        budget: Budget | None = None,
+        now: datetime | None = None,
+    ) -> TurnContext:
+        """What to inject on the newest turn of `window`, oldest first; `prior` is what the model has seen already."""
+        _check_name("source", source)
+        if session is not None:
+            _check_name("session", session)
+        return recall.turn_context(
+            self.store,
+            source,
+            window,
+            prior=prior,
+            session=None if session is None else page_slug(session).removeprefix(FOLDER),
+            budget=Budget() if budget is None else budget,
+            now=_at(now),
+        )
+
+    def pointers(
+        self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
+    ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
+        """At most `pages` pages that one turn names, surest first, and the codes of arms that failed.
+
+        A page is left out when its slug, or for "slug-and-title" its title, stands in `prior`.
+        """
+        _check_name("source", source)
+        _check_count("pages", pages)
+        if suppression not in get_args(Suppression):
+            raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
+        return recall.turn_pointers(self.store, source, text, prior=prior, pages=pages, suppression=suppression)
+
+    def volunteers(
+        self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Collection[str] = (), limit: int = 3
+    ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
+        """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
+        _check_name("source", source)
+        _check_count("limit", limit)
+        return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
+
+    def bank(
+        self,
+        source: str,
+        session: str,
+        messages: Sequence[Message],
+        *,
+        extractor: Extractor | None = None,
+        now: datetime | None = None,
+    ) -> WriteReceipt:
+        """Keep a conversation as a page with the facts it states; banked again it changes only what differs."""
+        _check_name("source", source)
+        _check_name("session", session)
+        return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
+
+    def close(self) -> None:
+        """Release the store. Closing twice is harmless."""
+        self.store.close()
+
+
+def _at(now: datetime | None) -> datetime:
+    if now is None:
+        return datetime.now(UTC)
+    if now.utcoffset() is None:
+        raise InvalidInput("now", "has no time zone; give an aware datetime")
+    return now
+
+
+def _trust(actor: str) -> Trust:
+    if actor not in _WRITTEN_BY:
+        raise InvalidInput("actor", f"is {actor!r}; use one of {', '.join(_WRITTEN_BY)}")
+    return _WRITTEN_BY[actor]
+
+
+def _check_name(field: str, name: object) -> None:
+    """A source, slug or session: compared exactly, so nothing in it may be invisible or at an edge."""
+    if not isinstance(name, str):
+        raise InvalidInput(field, f"must be text, not {type(name).__name__}")
+    if not name.strip():
+        raise InvalidInput(field, "is empty")
+    if name != name.strip():
+        raise InvalidInput(field, "begins or ends with a space; remove it")
+    if len(name) > LONGEST_SLUG:
+        raise InvalidInput(field, f"has {len(name)} characters; {LONGEST_SLUG} are allowed")
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in name):
+        raise InvalidInput(field, "holds a control character or half a surrogate pair; remove it")
+
+
+def _check_text(field: str, text: object, largest: int) -> None:
+    if not isinstance(text, str):
+        raise InvalidInput(field, f"must be text, not {type(text).__name__}")
+    if "\0" in text:
+        raise InvalidInput(field, "holds a NUL character; remove it")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(field, f"holds half a surrogate pair at character {error.start}; remove it") from error
+    if size > largest:
+        raise InvalidInput(field, f"has {size} bytes of UTF-8; {largest} are allowed. Split it")
+
+
+def _check_count(field: str, count: object) -> None:
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise InvalidInput(field, f"is {count!r}; give a whole number from 0")

@@ -1,0 +1,214 @@
+"""What the daemon answers to each kind of request. No sockets here: a body in, a reply out.
+
+The kinds are ping, turn_context and hook/<harness>/<event>.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from wellkept import __version__
+from wellkept.errors import InvalidInput
+from wellkept.hooks import HOOKS, USER_PROMPT, openclaw
+from wellkept.hooks.prompt import HookAnswer, trim
+from wellkept.memory import Memory
+from wellkept.model import Budget, Message, Role, TurnContext
+from wellkept.serve.heartbeat import Beat
+from wellkept.serve.worker import BudgetSpent, Busy, Worker
+
+BODY_BYTES = 256 * 1024
+HOOK_BYTES = 4 * 1024 * 1024
+BLOCK_BYTES = 8192
+
+STATUS = {
+    "bad_request": 400,
+    "unauthorized": 401,
+    "unsupported_kind": 404,
+    "source_mismatch": 409,
+    "unsupported_protocol": 400,
+    "internal": 500,
+    "busy": 503,
+}
+
+
+class Refused(Exception):
+    """A request that is not served; `error` is a key of STATUS."""
+
+    def __init__(self, error: str, status: int | None = None) -> None:
+        self.error = error
+        self.status = STATUS[error] if status is None else status
+        super().__init__(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back, and the line that is logged once it has gone."""
+
+    body: bytes
+    status: int = 200
+    beat: Beat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The memory that one daemon serves, and how it serves it."""
+
+    memory: Memory
+    worker: Worker
+    source: str
+    clock: Callable[[], datetime]
+    test_clock: bool = False
+    hooks_on: bool = True
+    roots: tuple[Path, ...] = ()
+    budget_s: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    role: Role
+    text: str
+    ts: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnContextRequest:
+    window: list[_Turn]
+    prior: str = ""
+    session: str | None = None
+    max_bytes: int = BLOCK_BYTES
+    harness: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _PingRequest:
+    source: str | None = None
+
+
+def body_limit(kind: str) -> int:
+    """The most bytes that a request of this kind may have."""
+    return HOOK_BYTES if kind.startswith("hook/") else BODY_BYTES
+
+
+def answer(desk: Desk, kind: str, body: bytes) -> Reply:
+    """The reply to one request. Refused when it is not served."""
+    head, *rest = kind.split("/")
+    if head == "hook" and len(rest) == 2 and rest[0] in HOOKS:
+        return _hook(desk, rest[0], rest[1], body)
+    if kind == "turn_context":
+        return _turn_context(desk, _decoded(body, _TurnContextRequest))
+    if kind == "ping":
+        return _ping(desk, _decoded(body or b"{}", _PingRequest))
+    raise Refused("unsupported_kind")
+
+
+def error_reply(refused: Refused) -> Reply:
+    """How a refusal is said."""
+    return Reply(msgspec.json.encode({"ok": False, "error": refused.error}), refused.status)
+
+
+def _ping(desk: Desk, request: _PingRequest) -> Reply:
+    _check_source(desk, request.source)
+    found = {"ok": True, "version": __version__, "source": desk.source, "test_clock": desk.test_clock}
+    return Reply(msgspec.json.encode(found))
+
+
+def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
+    began = time.monotonic()
+    if event == USER_PROMPT:
+        said = _hook_answer(desk, import_module(HOOKS[harness]).answer, stdin)
+    else:
+        said = HookAnswer(b"", "silent", "")
+    ms = (time.monotonic() - began) * 1000
+    beat = Beat(f"{harness}/{event}", said.outcome, said.reason, ms, said.turns, len(said.stdout))
+    return Reply(said.stdout, beat=beat)
+
+
+def _hook_answer(desk: Desk, prompt_answer: Callable[..., HookAnswer], stdin: bytes) -> HookAnswer:
+    def job() -> HookAnswer:
+        return prompt_answer(
+            desk.memory,
+            desk.source,
+            stdin,
+            roots=desk.roots,
+            budget=Budget(),
+            now=desk.clock(),
+            hooks_on=desk.hooks_on,
+        )
+
+    try:
+        return desk.worker.run(job, desk.budget_s)
+    except BudgetSpent:
+        return HookAnswer(b"", "failed", "deadline")
+    except Busy:
+        raise Refused("busy") from None
+    except Exception as error:
+        return HookAnswer(b"", "failed", f"exception:{type(error).__name__}")
+
+
+def _turn_context(desk: Desk, request: _TurnContextRequest) -> Reply:
+    _check_source(desk, request.source)
+    if request.harness not in (None, "openclaw", *HOOKS) or request.max_bytes < 0:
+        raise Refused("bad_request")
+    began = time.monotonic()
+    block: str | None
+    try:
+        context = desk.worker.run(lambda: _context(desk, request), desk.budget_s)
+        block, degraded = context.text, context.degraded
+    except BudgetSpent:
+        block, degraded = None, ("server_budget",)
+    except Busy:
+        raise Refused("busy") from None
+    except InvalidInput:
+        raise Refused("bad_request") from None
+    ms = (time.monotonic() - began) * 1000
+    outcome = "failed" if block is None else "injected" if block else "silent"
+    reason = {"failed": "deadline", "injected": "", "silent": "empty_block"}[outcome]
+    size = len((block or "").encode())
+    beat = Beat("turn_context", outcome, reason, ms, len(request.window), size)
+    return Reply(msgspec.json.encode({"ok": True, "block": block, "degraded": degraded}), beat=beat)
+
+
+def _context(desk: Desk, request: _TurnContextRequest) -> TurnContext:
+    window = tuple(Message(turn.role, turn.text, turn.ts) for turn in request.window)
+    limit = min(request.max_bytes, BLOCK_BYTES)
+    if request.harness == "openclaw":
+        context = openclaw.assemble(desk.memory, desk.source, window, prior=request.prior)
+        text = trim(context.text, limit, measure=_utf8_bytes)
+        trimmed = ("budget_trimmed",) if text != context.text else ()
+        return replace(context, text=text, degraded=(*context.degraded, *trimmed))
+    return desk.memory.context(
+        desk.source,
+        window,
+        prior=request.prior,
+        session=request.session,
+        budget=Budget(bytes=limit),
+        now=desk.clock(),
+    )
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text.encode())
+
+
+T = TypeVar("T")
+
+
+def _decoded(body: bytes, shape: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refused("bad_request") from None
+
+
+def _check_source(desk: Desk, source: str | None) -> None:
+    if source is not None and source != desk.source:
+        raise Refused("source_mismatch")

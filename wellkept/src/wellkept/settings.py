@@ -1,0 +1,194 @@
+"""What a person may set, read once at the edge. Nothing below this module sees the environment or a settings object.
+
+Each value comes from the first that has it: the command line, the environment, `settings.toml` in the data
+directory, the default.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wellkept.errors import SettingsError
+
+if TYPE_CHECKING:
+    from wellkept.memory import Memory
+
+SOCKET_PATH_BYTES = 100
+"""A unix socket's address holds 104 to 108 bytes, depending on the system."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where memory is, whose it is, and what the prompt hook may do."""
+
+    data_dir: Path
+    socket: Path
+    """Where the daemon listens. The install secret and the hooks' log stand beside it."""
+    source: str = "default"
+    hooks: bool = True
+    """Off: prompt hooks say nothing."""
+    transcript_roots: tuple[Path, ...] = ()
+    """Directories under which a hook may read transcripts: the harnesses' own, then those that were added."""
+    budget_ms: int = 400
+    """How long the daemon works on one request before it answers without."""
+
+    @property
+    def database(self) -> Path:
+        """The file that holds the memory."""
+        return self.data_dir / "memory.db"
+
+
+def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None) -> Settings:
+    """The settings in force; `env` is the process's own unless given, an override that is None counts as absent.
+
+    SettingsError names the file or variable, the key and the remedy.
+    """
+    env = os.environ if env is None else env
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    data_dir = _data_dir(env, given)
+    layers = (
+        ("the command line", given),
+        ("the environment", _from_environment(env)),
+        (str(data_dir / "settings.toml"), _from_file(data_dir / "settings.toml")),
+    )
+    values: dict[str, Any] = {}
+    for where, layer in reversed(layers):
+        for key, value in layer.items():
+            values[key] = _checked(where, key, value)
+    added = values.pop("transcript_roots", ())
+    roots = (*_own_roots(env), *added)
+    return Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
+
+
+def open_memory(settings: Settings) -> Memory:
+    """The memory that the settings name; its directory is made, for its owner only, when it is not there.
+
+    SettingsError if the directory cannot be made, StoreUnavailable if the database cannot be used.
+    """
+    from wellkept.memory import Memory
+    from wellkept.storage import open_store
+
+    make_private(settings.data_dir)
+    return Memory(open_store("sqlite", settings.database))
+
+
+def make_private(directory: Path) -> None:
+    """Make the directory, for its owner only, unless it is there. SettingsError says why it cannot be had."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"data directory {directory}: {error.strerror or error}. Name another one") from None
+
+
+def _data_dir(env: Mapping[str, str], given: dict[str, object]) -> Path:
+    chosen = given.pop("data_dir", None) or env.get("WELLKEPT_DATA_DIR")
+    if chosen is not None and chosen != "":
+        return _absolute("the data directory", str(chosen), env)
+    base = env.get("XDG_DATA_HOME", "")
+    root = Path(base) if base.startswith("/") else _home(env) / ".local" / "share"
+    return root / "wellkept"
+
+
+def _absolute(where: str, text: str, env: Mapping[str, str]) -> Path:
+    if "\0" in text:
+        raise SettingsError(f"{where}: a path cannot hold a zero byte")
+    path = _home(env) / text[2:] if text.startswith("~/") else Path(text)
+    return Path(os.path.abspath(path))
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    return Path(env["HOME"]) if env.get("HOME") else Path.home()
+
+
+def _own_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
+    claude = env.get("CLAUDE_CONFIG_DIR") or _home(env) / ".claude"
+    codex = env.get("CODEX_HOME") or _home(env) / ".codex"
+    return Path(claude) / "projects", Path(codex) / "sessions"
+
+
+def _socket(data_dir: Path, env: Mapping[str, str]) -> Path:
+    beside = data_dir / "wellkept.sock"
+    if len(os.fsencode(beside)) <= SOCKET_PATH_BYTES:
+        return beside
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    short = Path(runtime) / f"wellkept-{digest}.sock"
+    if not runtime.startswith("/") or len(os.fsencode(short)) > SOCKET_PATH_BYTES:
+        raise SettingsError(
+            f"data directory {data_dir}: too long for a socket in it. "
+            "Name a shorter one, or set XDG_RUNTIME_DIR to a short private directory"
+        )
+    return short
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, object]:
+    layer: dict[str, object] = {}
+    if env.get("WELLKEPT_SOURCE"):
+        layer["source"] = env["WELLKEPT_SOURCE"]
+    if env.get("WELLKEPT_HOOKS") == "0":
+        layer["hooks"] = False
+    return layer
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        return dict(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read ({error}). Mend it or remove it") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path}: not TOML: {error}. Mend it or remove it") from None
+
+
+def _checked(where: str, key: str, value: object) -> object:
+    reader = _READERS.get(key)
+    if reader is None:
+        raise SettingsError(f"{where}: unknown key {key!r}. Known: {', '.join(_READERS)}")
+    try:
+        return reader(value)
+    except ValueError as error:
+        raise SettingsError(f"{where}: {key}: {error}") from None
+
+
+def _source(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > 200 or not value.isprintable():
+        raise ValueError(f"expected a name of 1 to 200 printable characters, not {value!r}")
+    return value
+
+
+def _switch(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"expected true or false, not {value!r}")
+    return value
+
+
+def _roots(value: object) -> tuple[Path, ...]:
+    entries = value if isinstance(value, list | tuple) else None
+    if entries is None or not all(isinstance(entry, str | Path) for entry in entries):
+        raise ValueError(f"expected a list of directories, not {value!r}")
+    paths = tuple(Path(entry).expanduser() for entry in entries)
+    relative = [str(path) for path in paths if not path.is_absolute()]
+    if relative:
+        raise ValueError(f"{relative[0]!r} is not an absolute path")
+    return paths
+
+
+def _milliseconds(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 600_000:
+        raise ValueError(f"expected whole milliseconds from 1 to 600000, not {value!r}")
+    return value
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "source": _source,
+    "hooks": _switch,
+    "transcript_roots": _roots,
+    "budget_ms": _milliseconds,
+}

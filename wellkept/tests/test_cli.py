@@ -1,0 +1,220 @@
+"""The command line: what it prints, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from wellkept.cli import main
+from wellkept.ingest.claude_code import write
+
+ADA = "---\ntitle: Ada Lovelace\ntype: person\n---\nShe wrote the first program.\n"
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for name in ("WELLKEPT_SOURCE", "WELLKEPT_HOOKS", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WELLKEPT_DATA_DIR", str(tmp_path / "memory"))
+
+    def invoke(*arguments: str, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(main, arguments, input=stdin, catch_exceptions=False)
+
+    return invoke
+
+
+def refused(result: Result, code: int, *words: str) -> None:
+    assert result.exit_code == code
+    assert result.stdout == ""
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_page_that_was_put_can_be_got_and_found(run: Run) -> None:
+    assert run("put", "people/ada", "-", stdin=ADA).stdout == "created people/ada\n"
+    assert run("get", "people/ada").stdout == ADA
+    assert "people/ada" in run("search", "program").stdout
+    assert "people/ada" in run("context", "What did Ada Lovelace write?").stdout
+
+
+def test_every_answer_can_be_had_as_json(run: Run, tmp_path: Path) -> None:
+    assert json.loads(run("put", "people/ada", "-", "--json", stdin=ADA).stdout)["status"] == "created"
+    assert json.loads(run("get", "people/ada", "--json").stdout)["content"] == ADA
+    assert json.loads(run("search", "program", "--json").stdout)[0]["slug"] == "people/ada"
+    assert json.loads(run("facts", "--json").stdout) == []
+    found = json.loads(run("context", "What did Ada Lovelace write?", "--json").stdout)
+    assert found["pointers"][0]["slug"] == "people/ada"
+    assert json.loads(run("import", str(tmp_path), "--json").stdout)["created"] == 0
+    assert json.loads(run("hook-command", "codex", "--json").stdout)[1:3] == ["-I", "-S"]
+
+
+def test_sources_are_kept_apart(run: Run) -> None:
+    run("put", "a", "-", "--source", "one", stdin="# Something\n")
+    refused(run("get", "a"), 1, "'a'")
+    assert run("get", "a", "--source", "one").stdout == "# Something\n"
+    assert run("search", "something", "--source", "two").stdout == "nothing found\n"
+
+
+def test_another_data_directory_is_another_memory(run: Run, tmp_path: Path) -> None:
+    run("put", "a", "-", "--data-dir", str(tmp_path / "other"), stdin="x")
+    refused(run("get", "a"), 1)
+    assert run("get", "a", "--data-dir", str(tmp_path / "other")).exit_code == 0
+
+
+def test_facts_are_listed_with_who_said_so(run: Run, tmp_path: Path) -> None:
+    from wellkept.settings import load_settings, open_memory
+
+    assert run("facts").stdout == "nothing found\n"
+    memory = open_memory(load_settings(overrides={"data_dir": tmp_path / "memory"}))
+    memory.remember("default", "Ada likes tea.")
+    memory.close()
+    assert run("facts").stdout == "- Ada likes tea. (user-written)\n"
+    assert run("facts", "tea", "--limit", "1").stdout == "- Ada likes tea. (user-written)\n"
+
+
+def test_a_directory_is_imported_by_its_paths(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "people").mkdir(parents=True)
+    (notes / "people" / "ada.lovelace.md").write_text(ADA)
+    (notes / "bom.md").write_bytes(b"\xef\xbb\xbf# With a mark\n")
+    (notes / "picture.png").write_bytes(b"\x89")
+    assert run("import", str(notes)).stdout == "2 created, 0 updated, 0 unchanged\n"
+    assert run("get", "people/ada.lovelace").stdout == ADA
+    assert run("get", "bom").stdout == "# With a mark\n"
+
+
+def test_a_file_that_is_no_text_is_named_and_the_others_are_kept(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_bytes(b"\xff\xfe")
+    (notes / "b.md").write_text("fine")
+    result = run("import", str(notes))
+    assert result.exit_code == 1
+    assert result.stdout == "1 created, 0 updated, 0 unchanged\n"
+    assert result.stderr.count("\n") == 1
+    assert str(notes / "a.md") in result.stderr
+
+
+def test_a_long_import_tells_a_terminal_how_far_it_is(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(3):
+        (notes / f"{n}.md").write_text("x")
+    reading, writing = os.openpty()
+    program = "from wellkept import cli; cli.SLOW_S = -1.0; cli.main()"
+    argv = [sys.executable, "-c", program, "import", str(notes)]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=writing, check=True)
+    os.close(writing)
+    assert done.stdout == b"3 created, 0 updated, 0 unchanged\n"
+    assert os.read(reading, 1000).split(b"\r")[1:-1] == [f"{n} of 3 files".encode() for n in (0, 1, 2, 3)]
+    os.close(reading)
+    assert run("import", str(notes)).stderr == ""
+
+
+def test_mistakes_are_said_in_one_line(run: Run, tmp_path: Path) -> None:
+    refused(run("get", "none"), 1, "wellkept: ", "none")
+    refused(run("ping"), 1, "wellkept daemon")
+    refused(run("put", "", "-", stdin="x"), 1, "slug")
+    refused(run("put", "a", str(tmp_path / "none.md")), 2, "none.md")
+    refused(run("put", "a", str(tmp_path)), 2, str(tmp_path))
+    refused(run("put", "a", "-", stdin=b"\xff"), 2, "UTF-8")
+    (tmp_path / "memory" / "settings.toml").write_text("colour = 1")
+    refused(run("facts"), 1, "settings.toml", "colour")
+    for result in (run("get", "none"), run("ping"), run("facts")):
+        assert result.stderr.count("\n") == 1
+
+
+def test_a_wrong_command_line_is_told_apart(run: Run, tmp_path: Path) -> None:
+    for arguments in (
+        ["nonsense"],
+        ["get"],
+        ["get", "a", "--colour"],
+        ["search", "x", "--limit", "0"],
+        ["hook-command", "emacs"],
+        ["hook", "user-prompt", "--harness", "emacs"],
+        ["import", str(tmp_path / "none")],
+    ):
+        refused(run(*arguments), 2)
+
+
+def test_a_database_that_is_none_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.db").write_bytes(b"not a database" * 500)
+    refused(run("facts"), 1, "memory.db")
+
+
+def test_a_data_directory_that_cannot_be_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused(run("facts", "--data-dir", str(tmp_path / "file" / "below")), 1, "file/below")
+
+
+@pytest.mark.req("C-417")
+def test_the_hook_command_can_be_pasted_into_a_shell(run: Run, tmp_path: Path) -> None:
+    argv = shlex.split(run("hook-command", "claude-code", "--deadline-ms", "900").stdout)
+    assert argv[1:3] == ["-I", "-S"]
+    assert argv[4:] == ["claude-code", "user-prompt", str(tmp_path / "memory" / "wellkept.sock"), "900"]
+
+
+@pytest.mark.req("C-417")
+def test_the_hook_can_be_tried_by_hand(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    path = tmp_path / "projects" / "s.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(write([], session="s"))
+    event = json.dumps({"prompt": "Ada Lovelace?", "transcript_path": str(path)})
+    run("put", "people/ada", "-", stdin=ADA)
+    result = run("hook", "user-prompt", stdin=event)
+    assert "people/ada" in json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert result.stderr == "injected\n"
+    assert run("hook", "user-prompt", stdin="garbage").stderr == "failed no_stdin\n"
+    assert run("hook", "user-prompt", "--harness", "codex", stdin="garbage").stdout == "{}"
+    monkeypatch.setenv("WELLKEPT_HOOKS", "0")
+    assert json.loads(run("hook", "user-prompt", "--json", stdin=event).stdout)["outcome"] == "disabled"
+
+
+def test_every_command_has_help_with_an_example() -> None:
+    def commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+        return [
+            found
+            for name, command in group.commands.items()
+            for found in (commands(command, (*path, name)) if isinstance(command, click.Group) else [(*path, name)])
+        ]
+
+    found = commands(main)
+    assert len(found) == 10
+    for path in found:
+        shown = CliRunner().invoke(main, [*path, "--help"]).stdout
+        assert "wellkept " + " ".join(path) in shown.split("Example")[1]
+        for option in ("--json", "--source", "--data-dir"):
+            assert option in shown
+
+
+def test_help_loads_nothing_heavy() -> None:
+    probe = (
+        "import sys\nfrom wellkept.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('apsw', 'msgspec', 'yaml', 'regex', 'http.server') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")
+
+
+def test_a_reader_that_goes_away_is_no_traceback(run: Run, tmp_path: Path) -> None:
+    run("put", "long", "-", stdin="word " * 200_000)
+    program = "from wellkept.cli import main; main()"
+    line = f'"$0" -c "{program}" get long --data-dir "$1" | head -c 10'
+    argv = ["/bin/sh", "-c", line, sys.executable, str(tmp_path / "memory")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=dict(os.environ), check=False)
+    assert done.stderr == ""

@@ -1,0 +1,117 @@
+"""Settings: one loader, and words that name the file and the key when something cannot be used."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import Path
+
+import pytest
+
+from wellkept.errors import SettingsError
+from wellkept.settings import load_settings, make_private
+
+
+def env(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "WELLKEPT_DATA_DIR": str(tmp_path / "d")} | more
+
+
+def written(tmp_path: Path, text: str) -> dict[str, str]:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "settings.toml").write_text(text)
+    return env(tmp_path)
+
+
+def test_the_defaults_need_nothing_but_a_home(tmp_path: Path) -> None:
+    found = load_settings({"HOME": "/h"})
+    assert found.data_dir == Path("/h/.local/share/wellkept")
+    assert found.socket == Path("/h/.local/share/wellkept/wellkept.sock")
+    assert found.database == Path("/h/.local/share/wellkept/memory.db")
+    assert (found.source, found.hooks, found.budget_ms) == ("default", True, 400)
+    assert found.transcript_roots == (Path("/h/.claude/projects"), Path("/h/.codex/sessions"))
+    assert load_settings({"HOME": "/h", "XDG_DATA_HOME": "/x"}).data_dir == Path("/x/wellkept")
+    assert load_settings({"HOME": "/h", "XDG_DATA_HOME": "x"}).data_dir == Path("/h/.local/share/wellkept")
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    variables = written(tmp_path, 'source = "file"\nbudget_ms = 7\nhooks = true\n')
+    assert load_settings(variables).source == "file"
+    variables |= {"WELLKEPT_SOURCE": "env", "WELLKEPT_HOOKS": "0"}
+    found = load_settings(variables)
+    assert (found.source, found.hooks, found.budget_ms) == ("env", False, 7)
+    assert load_settings(variables, {"source": "option", "budget_ms": None}).source == "option"
+    assert load_settings(variables, {"data_dir": tmp_path / "e"}).data_dir == tmp_path / "e"
+
+
+def test_transcript_roots_are_added_to_the_harnesses_own(tmp_path: Path) -> None:
+    variables = written(tmp_path, 'transcript_roots = ["/a"]') | {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x"}
+    assert load_settings(variables).transcript_roots == (Path("/c/projects"), Path("/x/sessions"), Path("/a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sauce = 1", "unknown key 'sauce'"),
+        ("source = 1", "source"),
+        ('source = ""', "source"),
+        ('source = "a\\nb"', "source"),
+        ('hooks = "no"', "hooks"),
+        ("budget_ms = 0", "budget_ms"),
+        ("budget_ms = true", "budget_ms"),
+        ("budget_ms = 1.5", "budget_ms"),
+        ('transcript_roots = "/a"', "transcript_roots"),
+        ('transcript_roots = ["a"]', "absolute"),
+        ("transcript_roots = [1]", "transcript_roots"),
+        ("source", "not TOML"),
+        ('data_dir = "/elsewhere"', "unknown key 'data_dir'"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_its_file(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words) as caught:
+        load_settings(written(tmp_path, text))
+    assert str(tmp_path / "d" / "settings.toml") in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    variables = written(tmp_path, "")
+    (tmp_path / "d" / "settings.toml").write_bytes(b"\xff")
+    with pytest.raises(SettingsError, match=r"settings\.toml"):
+        load_settings(variables)
+    (tmp_path / "d" / "settings.toml").unlink()
+    (tmp_path / "d" / "settings.toml").mkdir()
+    with pytest.raises(SettingsError, match=r"settings\.toml"):
+        load_settings(variables)
+
+
+def test_a_bad_option_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="the command line: budget_ms"):
+        load_settings(env(tmp_path), {"budget_ms": -1})
+
+
+@pytest.mark.req("C-420")
+def test_a_long_data_directory_has_its_socket_in_the_runtime_directory() -> None:
+    deep = "/" + "d" * 120
+    digest = hashlib.sha256(deep.encode()).hexdigest()[:12]
+    found = load_settings({"HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"}, {"data_dir": deep})
+    assert found.socket == Path(f"/run/user/7/wellkept-{digest}.sock")
+    for runtime in ({}, {"XDG_RUNTIME_DIR": "relative"}, {"XDG_RUNTIME_DIR": deep}):
+        with pytest.raises(SettingsError, match="XDG_RUNTIME_DIR"):
+            load_settings({"HOME": "/h"} | runtime, {"data_dir": deep})
+
+
+@pytest.mark.req("C-420")
+def test_the_socket_is_beside_the_data_up_to_a_hundred_bytes() -> None:
+    room = 100 - len("/wellkept.sock")
+    fits, beyond = "/" + "é" * ((room - 1) // 2), "/" + "é" * ((room - 1) // 2 + 1)
+    variables = {"HOME": "/h", "XDG_RUNTIME_DIR": "/run"}
+    assert load_settings(variables, {"data_dir": fits}).socket.parent == Path(fits)
+    assert load_settings(variables, {"data_dir": beyond}).socket.parent == Path("/run")
+
+
+def test_a_data_directory_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    make_private(tmp_path / "a" / "b")
+    assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) == 0o700
+    (tmp_path / "file").touch()
+    for impossible in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(SettingsError, match=str(impossible)):
+            make_private(impossible)
