@@ -207,7 +207,7 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, 
     """The sightings of one text that name exactly one page, in text order.
 
     Where stretches overlap, the leftmost and then longest that is any page's name counts, even if it is the name
-    of several and so of none: in "Amber Reed", Amber alone is not asked about.
+    of several and so of none: in "May Reed", May alone is not asked about.
     """
     matched: list[tuple[Sighting, Resolution | None]] = []
     for sighting in sighted:

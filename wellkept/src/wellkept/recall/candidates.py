@@ -21,9 +21,9 @@ from wellkept.recall.words import Speech, is_noun, read_sections
 
 EDGE_CHARS = 10_000
 NAME_CHARS = 120
-_REMEMBERED_CHARS = 4_000
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
+_REMEMBERED_CHARS = 4_000
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
 _CONJUNCTIONS = frozenset({"and", "or"})
@@ -45,7 +45,7 @@ _SAME_LINE = regex.compile(r"[^\S\r\n]+")
 _SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『（،؛؟')
 
 _HANDLE = regex.compile(r"(?<![\p{L}\p{M}\p{N}_.@/\-])@([\p{L}\p{M}\p{N}_]{2,}(?:[.\-][\p{L}\p{N}_]+)*)")
-_TICKED = regex.compile(r"`([^`\n]{1,80})`")
+_TICKED = regex.compile(rf"`([^`\n]{{1,{CODE_CHARS}}})`")
 _CODE = regex.compile(
     r"(?<![\p{L}\p{N}_./\\\-])(?:"
     r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
@@ -240,12 +240,14 @@ def _has_name_ending(text: str, word: Word) -> bool:
 def _stands_alone(reading: Reading, at: int) -> bool:
     """Whether the words beside a capitalised one are no part of its name.
 
-    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else, as "Noor Smith" is.
+    "Ask Ida" is about Ida; "Ida Grantley", if no page is called so, is about somebody else, as "Ida Smith" is.
     """
     first, count = reading.runs[reading.words[at].run]
     if count > _RUN_WORDS:
         return not reading.speech.is_common(reading.words[at].key)
     before, after = reading.words[first:at], reading.words[at + 1 : first + count]
+    if before and reading.speech.is_common(_bare(reading.words[at].key)) and reading.speech.describes(before[-1].key):
+        return False
     return all(_is_apart(reading, word) for word in before) and not any(
         _goes_on(reading, reading.words[at], word) for word in after
     )
@@ -270,7 +272,7 @@ def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
 
 
 def _follows_opener(reading: Reading, at: int) -> bool:
-    """Whether the word is the last of two, the first having its capital from the sentence: "Nudge Noor".
+    """Whether the word is the last of two, the first having its capital from the sentence: "Nudge Ida".
 
     Ordinary words are left out, and so are surnames: the first word may be a first name after all.
     """
@@ -293,7 +295,7 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
     if ordinary and shouted:
         return False
     if speech.is_listed_noun(key):
-        return speech.is_honorific(_key_before(reading, at))
+        return speech.is_honorific(_key_before(reading, at)) or (word.opens and _is_spoken_of(reading, at))
     if speech.is_calendar(key):
         return mid and not _is_date(reading, at)
     if speech.is_soft(key):
@@ -375,7 +377,7 @@ def _split_once(word: str) -> tuple[str, str, str]:
 
 
 def _hyphen_forms(word: str) -> Iterator[str]:
-    """The name in "Noor-related", "noor-web" or "Noor-Termin"; none in "Jean-Luc", which is one name."""
+    """The name in "Ida-related", "ida-web" or "Ida-Termin"; none in "Jean-Luc", which is one name."""
     head, _, tail = word.partition("-")
     if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit() or is_noun(norm(tail))):
         yield head

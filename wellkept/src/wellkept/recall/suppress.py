@@ -31,7 +31,7 @@ def already_shown(prior: str, suppression: Suppression) -> Callable[[PageRef], b
     Of lines that memory itself brought, only the slug pointed at counts: what a page or fact says about others does
     not show them, or one page could silence another.
     By slug, standing alone; with "slug-and-title" also by title as a whole word. A title of one word must be written
-    with its capitals, because "an apple" does not speak of the page Apple.
+    with its capitals, because "an orange" does not speak of the page Orange.
     """
     written = _FACT_LINE.sub("", _POINTER_LINE.sub(r"→ `\1`", prior[-PRIOR_CHARS:]))
     spoken = normalize("NFC", written)

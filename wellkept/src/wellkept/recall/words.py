@@ -2,7 +2,8 @@
 
 One file per language stands in `data/`. Its sections: `hard` (words that never name anything), `soft` (names only in
 the middle of a sentence), `calendar` and `before-date`, `honorific`, `speaks` (what people are said to do, after
-their name), `common` (ordinary words that are also names), `noun-ending` (where nouns have capitals).
+their name), `describes` (adjectives that make a phrase of an ordinary word), `common` (ordinary words that are also
+names), `noun-ending` (where nouns have capitals).
 """
 
 from __future__ import annotations
@@ -99,6 +100,10 @@ class Speech:
     def is_honorific(self, word: str) -> bool:
         """Whether the word stands before people's names."""
         return self._in("honorific", word.rstrip("."), self._spoken)
+
+    def describes(self, word: str) -> bool:
+        """Whether the word describes the noun after it, so that "Good Faith" is nobody's name."""
+        return self._in("describes", word, self._spoken)
 
     def is_said_of_people(self, word: str) -> bool:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
