@@ -30,8 +30,8 @@ install() {
     echo "bb: making $venv with $("$python" -V) (once, about a minute)" >&2
     rm -f "$venv/installed"
     "$python" -m venv --clear "$venv"
-    "$bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$root/requirements.lock"
-    "$bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+    "$bin/python" -m pip install -qq --disable-pip-version-check --require-hashes -r "$root/requirements.lock"
+    "$bin/python" -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation \
         -e "$root/wellkept" -e "$root/brainbench"
     wanted > "$venv/installed"
 }

@@ -32,7 +32,7 @@ def installed_alone(package: str, place: Path, own_files: list[str]) -> Path:
     """The Python of a fresh environment with the built wheel, its pinned dependencies and the tools of its tests."""
     source = place / "source"
     for name in own_files:
-        if name.split("/")[0] in (package, "corpus"):
+        if name.split("/")[0] in (package, "corpus", "evidence"):
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, source / name)
     pip: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check"]

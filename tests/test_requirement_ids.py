@@ -6,6 +6,9 @@ import re
 
 import pytest
 
+OTHER = re.compile(r"[ET]-\d{3,4}\Z")
+"""Ids of the specifications of evidence and trust, which are not stated in this repository yet."""
+
 
 def planned_ids(text: str) -> set[str]:
     return set(re.findall(r"^- (C-\d{3,4}):", text, re.MULTILINE))
@@ -30,7 +33,9 @@ def test_a_rule_is_proved_or_planned_and_never_both(root, generator, stated):
 
 def test_no_marker_and_no_plan_names_an_unknown_rule(root, generator, stated):
     planned = planned_ids((root / "docs" / "reference" / "planned.md").read_text())
-    strangers = {name: files for name, files in generator.marked_ids().items() if name not in stated}
+    strangers = {
+        name: files for name, files in generator.marked_ids().items() if name not in stated and not OTHER.match(name)
+    }
     assert strangers == {}
     assert planned <= stated
 

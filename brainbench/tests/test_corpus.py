@@ -263,7 +263,7 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
             f'sources[2].id: "home" stands also at sources[0].id; {OWN}',
         ],
     ),
-    ({"active_source": "work"}, [f'active_source: "work" {NO_SOURCE} home, feed']),
+    ({"active_source": "work"}, [f'active_source: "work" {NO_SOURCE} "home", "feed"']),
     ({"setup": [native()["events"][0] | {"event_id": 1}]}, ['setup[0].kind: "turn" is not allowed; needs "write"']),
     (
         {"events": []},
@@ -306,7 +306,7 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
         ],
     ),
     (event(7, ts="later"), [f'events[7].ts: "later" is not allowed; needs {TIME}']),
-    (event(7, source="x"), [f'events[7].source: "x" {NO_SOURCE} home, feed']),
+    (event(7, source="x"), [f'events[7].source: "x" {NO_SOURCE} "home", "feed"']),
     (scripted(event_id=3), [f"scripted_facts[0].event_id: 3 {NO_TURN}"]),
     (scripted(quote="ask ana sol"), [f'scripted_facts[0].quote: "ask ana sol" {NOT_VERBATIM}']),
     (scripted(mention="Bo"), [f'scripted_facts[0].mention: "Bo" {NOT_QUOTED}']),
@@ -367,6 +367,13 @@ BROKEN: list[tuple[bytes, str]] = [
 @pytest.mark.parametrize(("raw", "expected"), BROKEN)
 def test_a_file_that_is_no_json_object_says_where_and_why(tmp_path: Path, raw: bytes, expected: str) -> None:
     assert told(put(tmp_path, raw)) == [f"a.fixture.json: {expected}"]
+
+
+def test_messages_are_single_lines_of_printable_text(tmp_path: Path) -> None:
+    lines = told(put(tmp_path, v1(category=["x"], holdout="\x1b[2J\u2028", **{"\x9b\n": "y" * 200}), names="\x1b"))
+    assert len(lines) == 3
+    assert all(line.isprintable() for line in lines)
+    assert max(map(len, lines)) < 250
 
 
 def test_a_value_nested_deep_but_readable_is_refused(tmp_path: Path) -> None:
@@ -583,6 +590,24 @@ def test_a_reader_of_another_source_speaks_in_it_and_its_page_wins(tmp_path: Pat
     assert [e.source for e in fixture.events] == [None, None, "s"]
 
 
+def test_a_reader_that_is_written_back_ends_its_session_too(tmp_path: Path) -> None:
+    reader = member("r", "reader") | {"suites": ["continuity", "write-back"]}
+    writer = member("w", "writer") | {"suites": ["continuity"]}
+    (fixture,) = corpus.read(put(tmp_path, writer, reader), include_holdout=True).fixtures
+    assert [type(e).__name__ for e in fixture.events] == ["Turn", "SessionBreak", "Turn", "SessionBreak"]
+    assert fixture.suites == ("write-back", "continuity")
+
+
+@pytest.mark.req("C-206")
+@pytest.mark.parametrize("held", ["writer", "reader"])
+def test_a_pair_is_held_out_if_either_half_is(tmp_path: Path, held: str) -> None:
+    pair = [member("w", "writer") | {"suites": ["continuity"]}, member("r", "reader") | {"suites": ["continuity"]}]
+    pair[held == "reader"]["holdout"] = True
+    found = corpus.read(put(tmp_path, *pair, v1()), include_holdout=False)
+    assert [f.fixture_id for f in found.fixtures] == ["a"]
+    assert found.held_out == 1
+
+
 @pytest.mark.req("C-206")
 def test_the_holdout_stays_out_unless_asked_for_but_is_hashed(tmp_path: Path) -> None:
     without = corpus.read(MINI / "fixtures", include_holdout=False)
@@ -626,6 +651,7 @@ def test_title_and_aliases_are_read_from_front_matter(
     [
         ("Ana", "banana, ANA!", "ANA"),
         ("Ana", "Anas", None),
+        ("Ana", "Mariana", None),
         ("ＡＮＡ sol", "ask Ana\tSol", "Ana\tSol"),
         ("Straße 1", "in der STRASSE 1.", "STRASSE 1"),
         ("José", "für Jose\u0301s Haus, Jose\u0301!", "Jose\u0301"),

@@ -335,6 +335,30 @@ def test_missing_directories_are_both_named(tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in lines] == [str(tmp_path / "f"), str(tmp_path / "g")]
 
 
+def test_a_missing_directory_is_one_fault_not_one_for_each_partner(tmp_path: Path) -> None:
+    fixtures, golds = put(tmp_path, {"a": v1(), "b": v1(fixture_id="b")}, {"a": turns()})
+    assert len(told((fixtures, tmp_path / "no"))) == 1
+    assert len(told((tmp_path / "no", golds))) == 1
+
+
+@pytest.mark.req("C-206")
+def test_the_gold_of_held_out_fixtures_may_stay_away(tmp_path: Path) -> None:
+    put(tmp_path, {"a": native(), "b": native(fixture_id="b")}, {"a": native_gold()})
+    draft = corpus.Manifest("tiny", "1", "CC0-1.0", split=corpus.Split(("a",), ("b",), "every second"))
+    gold.write_manifest(tmp_path, draft)
+    assert gold.validate(tmp_path / "fixtures", tmp_path / "gold") == ()
+    public = corpus.read(tmp_path / "fixtures", include_holdout=False)
+    assert list(gold.read(public, tmp_path / "gold")) == ["a"]
+    with pytest.raises(CorpusError, match='no gold for "b"'):
+        gold.read(corpus.read(tmp_path / "fixtures", include_holdout=True), tmp_path / "gold")
+
+
+def test_a_file_that_cannot_be_sealed_is_named(tmp_path: Path) -> None:
+    put(tmp_path, {"a": native()}, {"a": native_gold()})
+    with pytest.raises(CorpusError, match=r"notes\.md: \(file\): does not exist"):
+        gold.write_manifest(tmp_path, corpus.Manifest("tiny", "1", "CC0-1.0"), ["notes.md"])
+
+
 @pytest.mark.req("C-121")
 def test_two_empty_directories_measure_nothing(tmp_path: Path) -> None:
     with pytest.raises(NothingMeasured):
@@ -372,6 +396,13 @@ def test_v1_gold_speaks_of_user_turns_that_it_lists() -> None:
     }
     assert set(found.v1_turns) == {("mini-direct", 1), ("mini-direct", 3), ("mini-direct", 4)}
     assert found.v1_turns["mini-direct", 1] == {"should_retrieve": False}
+
+
+@pytest.mark.req("C-131", "C-208")
+def test_an_assistant_turn_is_never_asked(tmp_path: Path) -> None:
+    fixtures, golds = put(tmp_path, {"a": v1()}, {"a": turns(t1=QUIET, t2=QUIET)})
+    found = gold.read(corpus.read(fixtures, include_holdout=False), golds)["a"]
+    assert {i: e.retrieve for i, e in found.events.items()} == {1: "must_not", 2: None}
 
 
 @pytest.mark.req("C-132", "C-208")
@@ -438,6 +469,19 @@ def test_a_mention_is_the_longest_name_in_the_turn_else_in_the_fact(
     )
     (fixture,) = gold.with_scripted_facts(corpus.read(fixtures, include_holdout=True), golds).fixtures
     assert fixture.scripted_facts[0].mention == mention
+
+
+@pytest.mark.req("C-208")
+def test_a_mention_is_a_name_of_the_page_in_the_source_that_is_spoken_in(tmp_path: Path) -> None:
+    here = {"slug": "people/x", "content": "---\ntitle: Ana\n---\n", "source_id": "home"}
+    there = {"slug": "people/x", "content": "---\ntitle: Ana Solberg\n---\n", "source_id": "work"}
+    turn = {"turn_id": 1, "role": "user", "text": "Ana Solberg paints.", "ts": TS}
+    fixtures, golds = put(
+        tmp_path,
+        {"a": v1(suites=["write-back"], active_source="home", seed_pages=[there, here], turns=[turn])},
+        {"a": turns(t1=QUIET | {"gold_facts": [FACT | {"entity_slug": "people/x"}]})},
+    )
+    assert [f.mention for f in played(fixtures, golds)[0].scripted_facts] == ["Ana"]
 
 
 def played(fixtures: Path, golds: Path) -> tuple[Fixture, ...]:

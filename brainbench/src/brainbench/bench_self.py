@@ -243,6 +243,21 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
+def as_text(figures: Sequence[Figure], where: Machine, corpus: str) -> str:
+    """All figures as lines of at most 100 columns."""
+    lines = [
+        f"{where.processor}, {where.cores} cores, Python {where.python}, load {' '.join(map(str, where.load))}",
+        f"corpus of the sweeps: {corpus}; medians of {len(figures[0].values)} runs, all runs in brackets",
+        "",
+    ]
+    for figure in figures:
+        budget = "" if figure.budget is None else f"  budget {figure.budget:g}: {'kept' if figure.within else 'OVER'}"
+        every = ", ".join(f"{value:g}" for value in figure.values)
+        lines.append(f"{figure.id:<7}{figure.quantity}")
+        lines.append(f"       {figure.median:g} {figure.unit}  [{every}]{budget}")
+    return "\n".join(lines)
+
+
 def as_json(figures: Sequence[Figure], where: Machine) -> str:
     """All figures as one line of JSON."""
     import msgspec

@@ -8,21 +8,28 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from brainbench import __version__
-from brainbench.errors import BenchError, CorpusError
+from brainbench.errors import BenchError, CorpusError, IncompatibleError, UsageError
+from brainbench.report.terminal import print_scoreboard
+from brainbench.report.write import to_line
 
 if TYPE_CHECKING:
+    from brainbench.evidence import Scoreboard
+    from brainbench.evidence.baseline import Baseline
+    from brainbench.evidence.gate import CommittedFile
+    from brainbench.evidence.outcome import Outcome
+    from brainbench.evidence.profile import Profile
     from brainbench.run import Choice, Run
 
 P = ParamSpec("P")
 T = TypeVar("T")
 BASELINE = "evidence/baselines/conformance.json"
-EXIT_CODES = {"pass": 0, "fail": 1, "inconclusive": 2}
 
 
 class Command(click.Command):
@@ -122,6 +129,7 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 @click.option("--allow-regression", metavar="STR", help="Pass in spite of breaches, locally, for this reason.")
 @click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
 @click.option("--run-ledger", type=click.Path(path_type=Path), metavar="FILE", help="One line a run is appended here.")
+@click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
 @reported
 def run(**flags: Any) -> None:
@@ -135,17 +143,115 @@ def run(**flags: Any) -> None:
       brainbench run --compare evidence/baselines/conformance.json
       brainbench run --update-baseline --justification "the corpus gained fixtures"
     """
-    from brainbench import run as runs
+    from brainbench.run import measure
 
-    _check_gating(flags)
+    gating = _Gating.of(flags)
     choice = _choice(flags)
     with _progress() as progress:
-        done = runs.measure(choice, progress)
-    outcome = _judged(done, flags)
+        done = measure(choice, progress)
+    outcome = gating.judge(done.board)
     _save_observations(done, flags["save_observations"])
+    gating.bank(done.board)
     _write_results(done, outcome, flags)
-    _print_result(done, outcome, flags)
-    sys.exit(_exit_code(done, outcome))
+    if flags["as_json"]:
+        click.echo(to_line(_result(done, outcome)), nl=False)
+    else:
+        print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
+    sys.exit(_ended(done.board, outcome))
+
+
+@main.command(cls=Command)
+@corpus_options
+@click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
+@click.option(
+    "--ref", envvar="BRAINBENCH_BASE_REF", default="origin/main", show_default=True, help="What is judged against."
+)
+@click.option("--require-fresh", is_flag=True, help="Fail while something is better than the baseline says.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@reported
+def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: Any) -> None:
+    """Run, and judge this tree against the baseline of another commit.
+
+    The baseline is evidence/baselines/PROFILE.json as it stands at --ref, and as it is committed here. Floors
+    and metrics that must be zero are the stricter of both commits. Writes GITHUB_STEP_SUMMARY where that is set.
+
+    \b
+    Examples:
+      brainbench gate --profile conformance
+      brainbench gate --ref v1.2.0 --json
+    """
+    from brainbench.evidence import gate as gates
+    from brainbench.evidence.outcome import outcome_document, when_fresh_is_required
+    from brainbench.report.markdown import summary
+    from brainbench.run import measure
+
+    rules, base, committed = _from_commits(profile, ref)
+    choice = _choice(flags)
+    with _progress() as progress:
+        board = measure(choice, progress).board
+    outcome = gates.gate(rules, board, base, committed, ci=True)
+    if require_fresh:
+        outcome = when_fresh_is_required(outcome)
+    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(place).open("a", encoding="utf-8") as file:
+            file.write(summary(board, outcome))
+    if as_json:
+        click.echo(to_line(outcome_document(outcome)), nl=False)
+    else:
+        print_scoreboard(board, outcome, sys.stdout)
+    sys.exit(_ended(board, outcome))
+
+
+@main.command(cls=Command)
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("current", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@reported
+def compare(base: Path, current: Path, as_json: bool) -> None:
+    """Hold one stored run against another: result documents or baselines.
+
+    \b
+    Example:
+      brainbench compare evidence/baselines/conformance.json result.json
+    """
+    from brainbench.evidence.compare import compare as compared
+    from brainbench.evidence.documents import read_run
+    from brainbench.evidence.outcome import outcome_document
+    from brainbench.report.markdown import verdict
+
+    before, now = (read_run(_bytes_of(path), str(path)) for path in (base, current))
+    outcome = compared(before, now)
+    click.echo(to_line(outcome_document(outcome)) if as_json else verdict(outcome), nl=not as_json)
+    for line in outcome.lines():
+        click.echo(line, err=True)
+    sys.exit(outcome.exit_code)
+
+
+@main.command(name="bench-self", cls=Command)
+@click.option("--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Corpus of the sweeps, v1 or native.")
+@click.option("--gold", type=click.Path(path_type=Path), metavar="DIR", help="The gold of --fixtures.")
+@click.option("--system", default="wellkept", show_default=True, metavar="NAME", help="The system to measure with.")
+@click.option("--runs", type=click.IntRange(1, 100), default=3, show_default=True, help="How often each is measured.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@reported
+def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int, as_json: bool) -> None:
+    """Measure what the bench and a system cost: CPU seconds, memory, latency.
+
+    Without --fixtures the bundled corpus is swept. Figures are printed with machine and load, never asserted.
+
+    \b
+    Examples:
+      brainbench bench-self
+      brainbench bench-self --fixtures v1/fixtures --gold v1/gold --runs 5
+    """
+    from brainbench import bench_self as bench
+    from brainbench.run import choose
+
+    place = choose(fixtures=fixtures, gold=gold, systems=(system,), harness="openclaw,claude-code,codex")
+    flags = ["--fixtures", str(place.fixtures), "--gold", str(place.gold), "--harness", "openclaw,claude-code,codex"]
+    before = bench.machine()
+    figures = bench.measure_all(system, flags, runs, lambda title: click.echo(f"measuring: {title}", err=True))
+    click.echo(bench.as_json(figures, before) if as_json else bench.as_text(figures, before, place.corpus))
 
 
 @main.command(cls=Command)
@@ -164,7 +270,6 @@ def validate(fixtures: Path | None, gold: Path | None, corpus: str | None, as_js
     """
     from brainbench import corpus as corpora
     from brainbench import gold as golds
-    from brainbench.report.write import to_line
     from brainbench.run import choose
 
     place = choose(fixtures=fixtures, gold=gold, corpus=corpus, systems=("null",))
@@ -200,7 +305,6 @@ def list_names(what: str | None, as_json: bool) -> None:
       brainbench list
       brainbench list metrics --json
     """
-    from brainbench.report.write import to_line
     from brainbench.run import names
 
     tables = {key: table for key, table in names().items() if what in (None, key)}
@@ -238,26 +342,158 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def _check_gating(flags: dict[str, Any]) -> None:
-    pass
+@dataclass(frozen=True, slots=True)
+class _Gating:
+    """What `run` was told to hold the run against and to bank, checked before anything is played."""
+
+    profile: Profile
+    base: Baseline | None
+    committed: CommittedFile | None
+    bank_to: Path | None
+    version: int
+    justification: str | None
+    waiver: str | None
+
+    @classmethod
+    def of(cls, flags: dict[str, Any]) -> _Gating:
+        from brainbench.evidence.baseline import read_baseline
+        from brainbench.evidence.gate import read_committed
+
+        base, committed = flags["compare"], flags["committed_baseline"]
+        if flags["allow_regression"] is not None and os.environ.get("CI"):
+            raise UsageError("--allow-regression: refused where CI is set; commit a baseline with a justification")
+        if base is None and (committed is not None or flags["allow_regression"] is not None):
+            raise UsageError("--compare: needed by --committed-baseline and --allow-regression; name the baseline")
+        if flags["update_baseline"] is not None and flags["include_holdout"]:
+            raise UsageError(
+                "--include-holdout: a run with the holdout writes no baseline; leave one of both flags out"
+            )
+        return cls(
+            profile=_profile(flags["profile"]),
+            base=read_baseline(_bytes_of(base), str(base)) if base else None,
+            committed=read_committed(_bytes_of(committed), str(committed)) if committed else None,
+            bank_to=flags["update_baseline"],
+            version=1 if flags["baseline_format"] == "v1" else 2,
+            justification=flags["justification"],
+            waiver=flags["allow_regression"],
+        )
+
+    def judge(self, board: Scoreboard) -> Outcome | None:
+        """The verdict against the base, if one was named."""
+        from brainbench.evidence.gate import gate as judged
+
+        if self.base is None:
+            return None
+        return judged(
+            self.profile,
+            board,
+            self.base,
+            self.committed,
+            justification=self.justification,
+            allow_regression=self.waiver,
+            ci=bool(os.environ.get("CI")),
+        )
+
+    def bank(self, board: Scoreboard) -> None:
+        """Write the run as a baseline, if that was asked and the run may be one."""
+        from brainbench.evidence.baseline import baseline_of, in_version, serialised, write_baseline
+        from brainbench.evidence.gate import why_no_baseline
+
+        if self.bank_to is None:
+            return
+        if reasons := why_no_baseline(self.profile, board):
+            raise IncompatibleError("\n".join(f"--update-baseline: refused: {reason}" for reason in reasons))
+        banked = in_version(baseline_of(board, self.justification), self.version)
+        write_baseline(self.bank_to, serialised(banked))
+        click.echo(f"baseline written: {self.bank_to}", err=True)
 
 
-def _judged(done, flags):
-    return None
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise IncompatibleError(f"{path}: {error.strerror or error}; name a baseline or result file") from error
 
 
-def _write_results(done, outcome, flags):
-    pass
+def _top() -> Path:
+    """The checkout, or else the directory, that evidence/ is looked for in."""
+    here = Path.cwd()
+    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), here)
 
 
-def _exit_code(done, outcome):
-    return 0
+def _profile(name: str) -> Profile:
+    from importlib import resources
+
+    from brainbench.evidence.profile import read_profile
+
+    gates = _top() / "evidence" / "gates"
+    path = gates / f"{name}.toml"
+    bundled = Path(str(resources.files("brainbench") / "bundled" / "gates" / f"{name}.toml"))
+    for place in (path, bundled):
+        if place.is_file():
+            return read_profile(place.read_bytes(), str(place))
+    known = ", ".join(sorted(p.stem for p in (*gates.glob("*.toml"), *bundled.parent.glob("*.toml")))) or "none"
+    raise UsageError(f"--profile: no {path}; known: {known}")
 
 
-def _print_result(done, outcome, flags):
-    from brainbench.report.terminal import print_scoreboard
+def _from_commits(profile: str, ref: str) -> tuple[Profile, Baseline | None, CommittedFile | None]:
+    """Profile, base and committed baseline for the gate: what stands at the reference, and what stands here."""
+    from brainbench.evidence import repository
+    from brainbench.evidence.baseline import read_baseline
+    from brainbench.evidence.gate import read_committed
+    from brainbench.evidence.profile import read_profile, stricter
 
-    print_scoreboard(done.board, outcome, sys.stdout, flags["strata"])
+    top, place = _top(), f"evidence/baselines/{profile}.json"
+    commit = repository.resolve(top, ref)
+    rules = _profile(profile)
+    there = repository.show(top, commit, f"evidence/gates/{profile}.toml")
+    if there is not None:
+        rules = stricter(read_profile(there, f"{ref}:evidence/gates/{profile}.toml"), rules)
+    before = repository.show(top, commit, place)
+    here = top / place
+    if not here.is_file():
+        what = f"is deleted here and stands at {ref}" if before is not None else f"stands neither here nor at {ref}"
+        raise IncompatibleError(f"{place}: {what}; run `brainbench run --update-baseline` and commit it")
+    base = read_baseline(before, f"{ref}:{place}") if before is not None else None
+    return rules, base, read_committed(here.read_bytes(), place)
+
+
+def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
+    from brainbench.report.v1 import v1_result
+
+    order = [name for fixture in done.corpus.fixtures for name in (fixture.fixture_id, *dict(fixture.declares))]
+    return v1_result(done.board, outcome, order)
+
+
+def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) -> None:
+    from brainbench.evidence import repository, runledger
+    from brainbench.report.markdown import summary
+    from brainbench.report.write import write_json, write_text
+
+    if flags["out"] is not None:
+        write_json(flags["out"], _result(done, outcome))
+    if flags["markdown"] is not None:
+        write_text(flags["markdown"], summary(done.board, outcome, strata=flags["strata"]))
+    if flags["run_ledger"] is not None:
+        ran_at = str(done.board.receipt["ts"])
+        dirty = repository.is_dirty(Path(__file__).parent)
+        runledger.append(
+            flags["run_ledger"], runledger.sweep_of(done.board, ran_at=ran_at, seed=flags["seed"], dirty=dirty)
+        )
+
+
+def _ended(board: Scoreboard, outcome: Outcome | None) -> int:
+    """The exit code of a run, with a line on standard error for every reason that is not a pass."""
+    lines = list(outcome.lines()) if outcome is not None else []
+    if outcome is None or outcome.verdict == "pass":
+        lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
+        bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
+        lines += [f"brainbench: inconclusive: error_share: {cell.key}: {cell.reason}" for cell in bad]
+    for line in lines:
+        click.echo(line, err=True)
+    if outcome is not None and outcome.verdict != "pass":
+        return outcome.exit_code
+    return 2 if lines else 0
 
 
 def _save_observations(done: Run, directory: Path | None) -> None:

@@ -285,20 +285,28 @@ def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = (
     """Seal a corpus: list its files with their hashes in `directory`/MANIFEST.json, written whole or not at all.
 
     `files`, `fixtures_hash` and, with a split, `corpus_hash` of the given manifest are computed from what is present
-    in `fixtures` and `gold`; `extra` names other files to list. Gives back what was written.
+    in `fixtures` and `gold`; `extra` names other files to list. Gives back what was written. CorpusError if a file
+    cannot be read, OutputError if the manifest cannot be written.
     """
     found: dict[str, str] = {}
     for folder, suffix in (("fixtures", corpora.SUFFIX), ("gold", SUFFIX)):
         if (directory / folder).is_dir():
             found |= {f"{folder}/{name}": "" for name in file_names(directory / folder, suffix)}
     found |= dict.fromkeys(extra, "")
-    files = {path: hashlib.sha256(read_bytes(directory / path)).hexdigest() for path in sorted(found)}
+    files = {path: _digest(directory, path) for path in sorted(found)}
     total = fixtures_hash(directory / "fixtures", directory / "gold")
     split = manifest.split
     whole_hash = None if split is None else corpora.corpus_hash(total, manifest.universes, split)
     sealed = replace(manifest, files=files, fixtures_hash=total, corpus_hash=whole_hash)
     save(directory, sealed)
     return sealed
+
+
+def _digest(directory: Path, path: str) -> str:
+    try:
+        return hashlib.sha256(read_bytes(directory / path)).hexdigest()
+    except OSError as error:
+        raise CorpusError([Fault(printable(path), WHOLE_FILE, why_unreadable(error, "file"))]) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,6 +515,8 @@ def _repeated_ids(documents: Sequence[Document]) -> Iterator[tuple[str, Finding]
 
 def _without_partner(fixtures: Scan, gold: _Scan) -> Iterator[tuple[str, Finding]]:
     """Files whose id has no counterpart. If a file of the counterpart's name has no readable id, the fault is there."""
+    if any(f.field == WHOLE_DIRECTORY for f in (*fixtures.faults, *gold.faults)):
+        return
     sealed = fixtures.manifest.split.holdout if fixtures.manifest and fixtures.manifest.split else ()
     ids = {fixture_id(d.value) for d in fixtures.documents}
     gold_ids = {fixture_id(d.value) for d in gold.documents}

@@ -218,6 +218,7 @@ def _board(
     by_place = {(r.system, r.seam, r.fixture_id): r for r in replays}
     cells: list[Cell] = []
     rows: list[TurnRow] = []
+    capabilities: dict[str, tuple[str, ...]] = {}
     for name in choice.systems:
         system = load_system(name)
         for seam in choice.seams:
@@ -229,6 +230,7 @@ def _board(
                 if cell is not None:
                     cells.append(cell)
             rows += _rows(name, seam, choice.suites, played)
+        capabilities[name] = tuple(sorted(system.can))
         system.close()
     hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
     sha = repository.head(HOME)
@@ -245,6 +247,8 @@ def _board(
         warnings=_notes(warnings, corpus, choice),
         ceilings={seam.name: _ceiling(seam, corpus, gold) for seam in choice.seams if "push" in seam.suites},
         harness_sha=sha,
+        corpus_kind="v2" if all(f.schema_version == 2 for f in corpus.fixtures) else "v1",
+        capabilities=capabilities,
     )
 
 

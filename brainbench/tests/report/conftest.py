@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from brainbench.evidence import Config, Scoreboard, TurnRow
+from brainbench.evidence.outcome import Breach, Outcome, Reason
 from brainbench.metrics import Count, Mean, Ratio
 from brainbench.suites import Cell, Slice
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    cell: str
-    metric: str
-    baseline: object
-    current: object
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    verdict: str
-    mode: str = "same-hash"
-    breaches: tuple[Broken, ...] = ()
-    notes: tuple[str, ...] = ()
-
 
 KNOW = {
     "know_to_ask_failure_rate": Ratio(3, 8),
@@ -108,17 +91,23 @@ def board() -> Scoreboard:
 
 
 @pytest.fixture
-def failed() -> Judged:
-    return Judged(
+def failed() -> Outcome:
+    return Outcome(
         "fail",
-        breaches=(Broken("wellkept/claude-code/push", "push_recall", {"n": 4, "of": 4}, None, "the cell is gone"),),
+        "same-hash",
+        breaches=(Breach("wellkept/claude-code/push", "push_recall", Ratio(4, 4), None, "the cell is gone"),),
         notes=("baseline is stale: false_fire_rate of wellkept/direct/push",),
     )
 
 
 @pytest.fixture
-def passed() -> Judged:
-    return Judged("pass")
+def passed() -> Outcome:
+    return Outcome("pass", "same-hash")
+
+
+@pytest.fixture
+def doubtful() -> Outcome:
+    return Outcome("inconclusive", "same-hash", reasons=((Reason.SEED_FAILURE, "fix-c could not be seeded"),))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from brainbench.report.markdown import inert, summary
+from brainbench.report.markdown import inert, summary, verdict
 
 HOSTILE = [
     "a|b",
@@ -60,10 +60,10 @@ def test_a_small_summary_says_verdict_breaches_counts_and_limits(board, failed):
         "<code>know&#95;to&#95;ask&#95;failure&#95;rate</code> 3/8 (0.3750) 0.1368-0.6943<br>"
         "<code>false&#95;fire&#95;rate</code> not asked<br>"
         "<code>source&#95;isolation&#95;violations</code> 0<br>"
-        "<code>avg&#95;injected&#95;tokens</code> mean 4.6250 (of 8) | 4.6250 | <code>scored</code> |"
+        "<code>avg&#95;injected&#95;tokens</code> mean 4.6250 over 8 | 4.6250 | <code>scored</code> |"
     )
     words = " ".join(rendered(text).words)
-    assert "push_recall: 4/4 -> gone: the cell is gone" in words
+    assert "push_recall: 4/4 (1.0000) -> gone: the cell is gone" in words
     assert "n/a: conversation_write" in words
     assert "Nothing here says that a model" in words
 
@@ -84,6 +84,13 @@ def test_any_mixture_of_marks_is_shown_as_it_is_in_one_table_cell(mixture):
     assert page.tags == Counter({"table": 1, "thead": 1, "tbody": 1, "tr": 2, "th": 2, "td": 2, "code": 1})
     shown = "".join(page.words).replace("\u200b", "")
     assert text.replace("\n", "\\n").replace("\r", "\\r") in shown
+
+
+def test_a_verdict_can_stand_without_a_scoreboard(doubtful):
+    assert verdict(doubtful) == (
+        "## brainbench: ? INCONCLUSIVE\n\nCompared: <code>same-hash</code>\n\n### Reasons\n\n"
+        "- <code>seed&#95;failure&#58; fix-c could not be seeded</code>"
+    )
 
 
 def test_without_a_comparison_the_heading_says_so(board):

@@ -54,6 +54,11 @@ def test_the_verdict_is_a_word_also_without_colour(board, failed, verdict, word)
     assert re.search(rf"verdict: . {word}\b", render(board, replace(failed, verdict=verdict)))
 
 
+def test_an_inconclusive_verdict_says_why(board, doubtful):
+    page = render(board, doubtful)
+    assert "verdict: ? INCONCLUSIVE (same-hash)\nreasons\n  seed_failure: fix-c could not be seeded\n" in page
+
+
 def test_without_a_comparison_there_is_no_verdict(board):
     assert "verdict: none (nothing was compared)" in render(board)
 
@@ -156,7 +161,7 @@ suite        status      failed/gold  metric                       n/of (rate)  
 know-to-ask  scored      3/8          know_to_ask_failure_rate     3/8 (0.3750)        0.1368-0.6943
                                       false_fire_rate              not asked
                                       source_isolation_violations  0
-                                      avg_injected_tokens          mean 4.6250 (of 8)
+                                      avg_injected_tokens          mean 4.6250         over 8
 push         ! INVALID   4/4          3 errors in 4 events
 
 wellkept through direct (contract)
@@ -186,7 +191,7 @@ what these numbers do not show
   n/a is not a result: neither a zero nor a pass.
 verdict: ✗ FAIL (same-hash)
 breaches: 1
-  wellkept/claude-code/push push_recall: 4/4 -> gone: the cell is gone
+  wellkept/claude-code/push push_recall: 4/4 (1.0000) -> gone: the cell is gone
 notes
   baseline is stale: false_fire_rate of wellkept/direct/push
 """

@@ -100,9 +100,24 @@ def test_the_v1_part_holds_the_first_system_and_names_it(board):
 
 
 @pytest.mark.req("C-111", "C-115")
-def test_a_comparison_stands_in_meta(board):
-    compared = {"verdict": "pass", "mode": "same-hash", "breaches": [], "notes": []}
-    assert result(board, compare=compared)["_meta"]["compare"] == compared
+def test_a_comparison_stands_in_meta(board, failed, passed):
+    assert result(board, outcome=passed)["_meta"]["compare"] == {
+        "verdict": "pass",
+        "mode": "same-hash",
+        "breaches": [],
+        "notes": [],
+    }
+    compared = result(board, outcome=failed)["_meta"]["compare"]
+    assert compared["verdict"] == "regression"
+    assert compared["breaches"] == [
+        {
+            "cell": "wellkept/claude-code/push",
+            "metric": "push_recall",
+            "baseline": 1.0,
+            "current": None,
+            "detail": "the cell is gone",
+        }
+    ]
 
 
 @pytest.mark.req("C-112")

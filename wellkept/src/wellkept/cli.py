@@ -356,3 +356,7 @@ def _hit_line(hit: Hit) -> str:
 def _fact_line(fact: Fact) -> str:
     entity = f" [{fact.entity}]" if fact.entity else ""
     return f"- {fact.text}{entity} ({fact.trust.label})"
+
+
+if __name__ == "__main__":
+    main()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from wellkept import recall
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.ingest import writeback
+from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
     FACT_KINDS,
@@ -31,7 +32,7 @@ from wellkept.providers import Extractor
 from wellkept.storage import Store
 
 Actor = Literal["owner", "agent", "external"]
-Suppression = Literal["slug-and-title", "slug-only", "injected-only"]
+Suppression = Literal["slug-and-title", "slug-only"]
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""
@@ -62,7 +63,7 @@ class Memory:
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
 
-        A writer of lower trust does not replace a live page: it stays as it was, and the receipt says "guarded".
+        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded".
         """
         _check_name("source", source)
         _check_name("slug", slug)
@@ -74,7 +75,7 @@ class Memory:
             old = self.store.get_page(source, slug)
             if old is not None and (old.content, old.trust) == (content, trust):
                 return WriteReceipt(source, slug, "unchanged")
-            if old is not None and old.status == "active" and old.trust > trust:
+            if old is not None and old.status != "deleted" and old.trust > trust:
                 return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
             self.store.put_page(page, chunks, names)
         return WriteReceipt(source, slug, "created" if old is None else "updated")
@@ -126,12 +127,13 @@ class Memory:
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
         moment = _at(now)
-        told = Provenance("wellkept:remember", None if session is None else f"{source}:{session}")
+        page = None if session is None else page_slug(session)
+        told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
         fact = Fact(None, source, text, entity, kind, told, trust=_trust(actor), recorded_at=moment)
         with self.store.transaction():
-            known = {old.id for old in self.store.facts(source, entity)}
+            last = self.store.last_fact_id()
             ids = self.store.put_facts(source, None, [fact], moment)
-        return WriteReceipt(source, None, "unchanged" if set(ids) <= known else "created", ids)
+        return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
 
     def recall_facts(
         self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
@@ -146,7 +148,7 @@ class Memory:
         if query is None or not norm(query):
             return facts[:limit]
         _check_text("query", query, LARGEST_CONTENT)
-        return recall.rank_facts(facts, query, limit)
+        return recall.rank_facts(facts, query, len(facts) if limit is None else limit)
 
     def context(
         self,
@@ -167,7 +169,7 @@ class Memory:
             source,
             window,
             prior=prior,
-            session=session,
+            session=None if session is None else page_slug(session).removeprefix(FOLDER),
             budget=Budget() if budget is None else budget,
             now=_at(now),
         )
@@ -175,20 +177,23 @@ class Memory:
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
-        """At most `pages` pages that one turn names, surest first, and the codes of arms that failed."""
+        """At most `pages` pages that one turn names, surest first, and the codes of arms that failed.
+
+        A page is left out when its slug, or for "slug-and-title" its title, stands in `prior`.
+        """
         _check_name("source", source)
         _check_count("pages", pages)
+        if suppression not in get_args(Suppression):
+            raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         return recall.turn_pointers(self.store, source, text, prior=prior, pages=pages, suppression=suppression)
 
     def volunteers(
-        self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Sequence[str] = (), limit: int = 3
+        self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Collection[str] = (), limit: int = 3
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
         _check_name("source", source)
         _check_count("limit", limit)
-        return recall.window_volunteers(
-            self.store, source, window, prior=prior, exclude=frozenset(exclude), limit=limit
-        )
+        return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
 
     def bank(
         self,

@@ -317,6 +317,19 @@ def test_the_same_fact_twice_in_one_call_has_one_id(store: Store) -> None:
     assert ids[0] == ids[2] != ids[1]
 
 
+def test_new_facts_have_higher_ids_than_any_before(store: Store) -> None:
+    assert store.last_fact_id() == 0
+    ids = store.put_facts("default", "s", [fact("x"), fact("y")], NOW)
+    assert store.last_fact_id() == max(ids)
+    store.put_facts("default", "s", [], NOW)
+    (later,) = store.put_facts("other", None, [fact("z", source="other")], NOW)
+    assert later == store.last_fact_id() > max(ids)
+    store.put_facts("default", "s", [fact("x")], NOW)
+    assert store.last_fact_id() == later
+    store.reset()
+    assert store.last_fact_id() == 0
+
+
 def test_facts_without_a_session_page_add_up(store: Store) -> None:
     (one,) = store.put_facts("default", None, [fact("x")], NOW)
     (two,) = store.put_facts("default", None, [fact("y")], NOW)

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import stat
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -196,8 +197,10 @@ def test_an_error_of_the_memory_is_internal_and_the_door_stays_open(open_door: O
 
 @pytest.mark.req("C-422")
 def test_too_many_waiting_requests_make_it_busy(open_door: OpenDoor, raw: Raw) -> None:
-    door = open_door(lambda: time.sleep(1) or "late", budget_s=0.01)
+    gate = threading.Event()
+    door = open_door(lambda: (gate.wait(60) and "late") or "never", budget_s=0.01)
     answers = [parsed(raw(request(door, "turn_context", b'{"window":[]}'))) for _ in range(18)]
+    gate.set()
     assert [status for status, _, _ in answers[:2]] == [200, 200]
     assert answers[-1][2] == {"ok": False, "error": "busy"}
 

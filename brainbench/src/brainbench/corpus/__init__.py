@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,7 +159,7 @@ def find(name: str) -> Path:
     places = corpus_places()
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         for place in places:
-            if (place / name / FILE_NAME).is_file():
+            if os.path.isfile(place / name / FILE_NAME):
                 return place / name
     known = (
         ", ".join(sorted({directory.name for directory in installed()}))

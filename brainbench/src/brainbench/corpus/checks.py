@@ -195,7 +195,10 @@ def _sources(
     used.extend(((*steps, "source"), event.get("source")) for steps, event in events)
     for steps, name in used:
         if isinstance(name, str) and name and name not in known:
-            yield steps, f"{shown(name)} is no declared source; needs one of {', '.join(known) or 'sources'}"
+            yield (
+                steps,
+                f"{shown(name)} is no declared source; needs one of {', '.join(map(shown, known)) or 'sources'}",
+            )
 
 
 def _event_fields(steps: Steps, event: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brainbench.corpus.shape import Steps, field_path
+from brainbench.corpus.shape import Steps, field_path, on_one_line
 from brainbench.errors import CorpusError, Fault
 
 WHOLE_FILE = "(file)"
@@ -79,8 +79,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def printable(name: str) -> str:
-    """A name that can be printed: bytes of a file name that are no UTF-8 appear as escapes."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    """A name that can be printed: bytes of a file name that are no UTF-8, and control characters, appear as escapes."""
+    return on_one_line(name.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def why_unreadable(error: OSError, what: str) -> str:
@@ -177,7 +177,11 @@ def _unusable(steps: Steps, part: object) -> str | None:
 
 
 def _is_text(value: str) -> bool:
-    return not any("\ud800" <= c <= "\udfff" for c in value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _kind(value: object) -> str:

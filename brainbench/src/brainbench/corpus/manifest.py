@@ -14,7 +14,20 @@ from typing import Any, Literal
 import rfc8785
 
 from brainbench.corpus.files import WHOLE_FILE, file_names, parse_object, printable, read_bytes, why_unreadable
-from brainbench.corpus.shape import FIXTURE_ID, INTEGER, Schema, Shape, items, mapping, obj, one_of, or_null, string
+from brainbench.corpus.shape import (
+    FIXTURE_ID,
+    INTEGER,
+    Schema,
+    Shape,
+    field_path,
+    items,
+    mapping,
+    obj,
+    one_of,
+    or_null,
+    shown,
+    string,
+)
 from brainbench.errors import CorpusError, Fault, OutputError
 
 FILE_NAME = "MANIFEST.json"
@@ -179,7 +192,7 @@ def file_faults(manifest: Manifest, directory: Path, folder: str, suffix: str) -
     except OSError:
         present = set()
     faults = [
-        Fault(FILE_NAME, f'files["{path}"]', "missing; the file is present, so list it or remove it")
+        Fault(FILE_NAME, field_path(("files", path)), "missing; the file is present, so list it or remove it")
         for path in sorted(present - listed.keys())
     ]
     return faults + listed_faults(directory, listed)
@@ -189,7 +202,7 @@ def listed_faults(directory: Path, listed: Mapping[str, str]) -> list[Fault]:
     """The listed files that are absent or have another content."""
     faults: list[Fault] = []
     for path, digest in sorted(listed.items()):
-        name = f'files["{path}"]'
+        name = field_path(("files", path))
         parts = PurePosixPath(path).parts
         if PurePosixPath(path).is_absolute() or ".." in parts or "\\" in path or not parts:
             faults.append(Fault(FILE_NAME, name, "leads out of the corpus; needs a path below its directory"))
@@ -211,7 +224,7 @@ def split_faults(manifest: Manifest, known: Sequence[str], native: Sequence[str]
         return []
     sides = {"gate": manifest.split.gate, "holdout": manifest.split.holdout}
     faults = [
-        Fault(FILE_NAME, f"split.{side}[{i}]", f'"{name}" is no fixture of this corpus')
+        Fault(FILE_NAME, f"split.{side}[{i}]", f"{shown(name)} is no fixture of this corpus")
         for side, ids in sides.items()
         for i, name in enumerate(ids)
         if name not in known
@@ -227,7 +240,7 @@ def split_faults(manifest: Manifest, known: Sequence[str], native: Sequence[str]
 
 def _torn_groups(manifest: Manifest, gate: set[str], holdout: set[str]) -> list[Fault]:
     return [
-        Fault(FILE_NAME, f"groups.{name}", "is torn between gate and holdout; a group moves together")
+        Fault(FILE_NAME, field_path(("groups", name)), "is torn between gate and holdout; a group moves together")
         for name, ids in manifest.groups.items()
         if gate & set(ids) and holdout & set(ids)
     ]

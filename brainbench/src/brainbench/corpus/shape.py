@@ -145,8 +145,13 @@ def shown(value: object) -> str:
     if isinstance(value, list):
         return {0: "an empty list", 1: "a list of 1"}.get(len(value), f"a list of {len(value)}")
     if isinstance(value, str) and len(value) > SHOWN:
-        return f'{json.dumps(value[:SHOWN], ensure_ascii=False)[:-1]}..." ({len(value)} characters)'
-    return json.dumps(value, ensure_ascii=False)
+        return f'{shown(value[:SHOWN])[:-1]}..." ({len(value)} characters)'
+    return on_one_line(json.dumps(value, ensure_ascii=False))
+
+
+def on_one_line(text: str) -> str:
+    """The text with everything that does not print, such as control characters, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def field_path(steps: Steps) -> str:

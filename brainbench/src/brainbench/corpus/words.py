@@ -45,7 +45,7 @@ def find_name(name: str, text: str) -> str | None:
     'Widget  Co'
     """
     wanted = [re.escape(word) for word in folded(name).split()]
-    if not wanted:
+    if not wanted or folded(name).split()[0] not in folded(text):
         return None
     plain, places = _folded_with_places(text)
     for match in re.finditer(r"\s+".join(wanted), plain):

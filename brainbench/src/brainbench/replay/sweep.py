@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -71,13 +72,18 @@ def sweep(
     directory = tempfile.mkdtemp(prefix="brainbench-")
     finished: dict[int, Replayed] = {}
     result = Sweep()
+    pool = _pool(jobs, directory)
     try:
-        with _pool(jobs, directory) as pool:
-            for number, replayed, peak in _results(pool, tasks, jobs, fixture_seconds):
-                finished[number] = replayed
-                result.peak_mb = max(result.peak_mb, peak)
-                done(len(finished))
+        for number, replayed, peak in _results(pool, tasks, jobs, fixture_seconds):
+            finished[number] = replayed
+            result.peak_mb = max(result.peak_mb, peak)
+            done(len(finished))
+        pool.close()  # type: ignore[no-untyped-call]
+    except BaseException:
+        pool.stop()  # type: ignore[no-untyped-call]
+        raise
     finally:
+        pool.join()
         shutil.rmtree(directory, ignore_errors=True)
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
@@ -152,8 +158,9 @@ def play(task: Task) -> Played:
 
 
 def _enter_worker(directory: str) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal."""
+    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
     global _worker_directory
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker_directory = tempfile.mkdtemp(dir=directory)
     home = Path(_worker_directory) / "home"
     home.mkdir()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import Measured
 from brainbench.report import wording
-from brainbench.report.wording import Outcome
 from brainbench.suites import Cell
 
 _PLAIN = frozenset(" ,;/()+=%-'")
@@ -64,6 +64,7 @@ def verdict(outcome: Outcome | None) -> str:
     parts = [
         f"## brainbench: {wording.VERDICT_WORDS[outcome.verdict]}",
         f"Compared: {inert(outcome.mode)}",
+        _section("Reasons", map(inert, wording.reasons(outcome))),
         _section(f"Breaches: {len(outcome.breaches)}", map(inert, wording.breaches(outcome))),
         _section("Notes", map(inert, outcome.notes)),
     ]

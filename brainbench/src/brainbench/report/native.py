@@ -29,9 +29,11 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         "corpus": board.corpus,
         "fixtures_hash": board.fixtures_hash,
         "corpus_hash": board.corpus_hash,
+        "corpus_kind": board.corpus_kind,
         "observations_hash": board.observations_hash,
         "harness_sha": board.harness_sha,
         "config": _config(board),
+        "capabilities": {system: list(can) for system, can in sorted(board.capabilities.items())},
         "cells": [cell_json(cell) for cell in board.cells],
         "tie_groups": {place: [list(group) for group in groups] for place, groups in tie_groups(board.cells).items()},
         "ceilings": {
@@ -40,6 +42,7 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         "seed_failures": [
             {"system": system, "fixture_id": fixture, "error": error} for system, fixture, error in board.seed_failures
         ],
+        "panel_failures": list(board.panel_failures),
         "warnings": list(board.warnings),
         "cost": {"cpu_s": board.cpu_s, "peak_mb": board.peak_mb, "duration_ms": board.duration_ms},
         "receipt": dict(board.receipt),

@@ -10,9 +10,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from brainbench.evidence import Scoreboard
-from brainbench.metrics import Measured
+from brainbench.evidence.outcome import Outcome
+from brainbench.metrics import METRICS, Measured
 from brainbench.report import wording
-from brainbench.report.wording import Outcome, clean
+from brainbench.report.matrix import print_matrix
+from brainbench.report.wording import clean
 from brainbench.suites import Cell
 
 if TYPE_CHECKING:
@@ -25,13 +27,15 @@ _COLUMNS = (("suite", 11), ("status", 10), ("failed/gold", 11), ("metric", 27), 
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
 
 
-def print_scoreboard(board: Scoreboard, outcome: Outcome | None, stream: TextIO, strata: bool = False) -> None:
-    """Draw the scoreboard and, if something was compared, the verdict on `stream`.
+def print_scoreboard(
+    board: Scoreboard, outcome: Outcome | None, stream: TextIO, *, strata: bool = False, long: bool = False
+) -> None:
+    """Draw the scoreboard and, if something was compared, the verdict on `stream`; `long` shows every interval.
 
     Characters that the stream's encoding lacks are replaced; colour is used only on a terminal without NO_COLOR.
     """
     width = shutil.get_terminal_size((WIDEST, 24)).columns if stream.isatty() else WIDEST
-    text = render(board, outcome, strata=strata, width=width, colour=_wants_colour(stream))
+    text = render(board, outcome, strata=strata, long=long, width=width, colour=_wants_colour(stream))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
@@ -46,6 +50,7 @@ def render(
     outcome: Outcome | None = None,
     *,
     strata: bool = False,
+    long: bool = False,
     width: int = WIDEST,
     colour: bool = False,
 ) -> str:
@@ -64,7 +69,11 @@ def render(
         highlight=False,
     )
     _header(console, board)
-    for (system, *_), cells in groupby(board.cells, key=lambda cell: (cell.system, cell.seam, cell.kind)):
+    if not long:
+        for system, every in groupby(board.cells, key=lambda cell: cell.system):
+            print_matrix(console, system, list(every), strata)
+    detailed = board.cells if long else ()
+    for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
         _group(console, system, list(cells), strata)
     _footer(console, board, outcome)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
@@ -84,11 +93,18 @@ def _lines(console: Console, title: str, lines: Iterable[str], style: str = "") 
 
 
 def _header(console: Console, board: Scoreboard) -> None:
+    from rich.cells import cell_len
     from rich.text import Text
 
-    words = "  ".join(f"{name}: {value}" for name, value in wording.header(board))
     console.print(Text("brainbench", style="bold"))
-    console.print(Text(words, overflow="fold"))
+    line = ""
+    for name, value in wording.header(board):
+        item = f"{name}: {value}"
+        if line and cell_len(f"{line}  {item}") > console.width:
+            console.print(Text(line, overflow="fold"))
+            line = ""
+        line = f"{line}  {item}" if line else item
+    console.print(Text(line, overflow="fold"))
 
 
 def _group(console: Console, system: str, cells: list[Cell], strata: bool) -> None:
@@ -126,7 +142,12 @@ def _rows(cell: Cell, strata: bool) -> Iterator[tuple[str, ...]]:
     if strata:
         for stratum, part in cell.slices.get("stratum", {}).items():
             lead = (f"  {clean(stratum)}", "", f"{part.gold_failed}/{part.gold_total}")
-            yield from _metric_rows(lead, part.metrics.items(), "")
+            asked = {name: value for name, value in part.metrics.items() if value is not None and _gates(name)}
+            yield from _metric_rows(lead, asked.items(), "")
+
+
+def _gates(name: str) -> bool:
+    return name not in METRICS or METRICS[name].gated
 
 
 def _metric_rows(
@@ -160,5 +181,6 @@ def _verdict(console: Console, outcome: Outcome | None) -> None:
         return
     words = f"verdict: {wording.VERDICT_WORDS[outcome.verdict]} ({clean(outcome.mode)})"
     console.print(Text(words, style=_STYLES[outcome.verdict]))
+    _lines(console, "reasons", wording.reasons(outcome))
     _lines(console, f"breaches: {len(outcome.breaches)}", wording.breaches(outcome))
     _lines(console, "notes", map(clean, outcome.notes))

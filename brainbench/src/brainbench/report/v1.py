@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from brainbench.evidence import Scoreboard, TurnRow
+from brainbench.evidence.outcome import Outcome, outcome_document
 from brainbench.metrics import METRICS, Count, Measured, Ratio
 from brainbench.model import SUITE_NAMES
 from brainbench.report.native import scoreboard_json
@@ -14,13 +15,13 @@ from brainbench.suites import Cell
 
 def v1_result(
     board: Scoreboard,
-    compare: Mapping[str, object] | None = None,
+    outcome: Outcome | None = None,
     fixture_order: Sequence[str] = (),
 ) -> dict[str, object]:
     """The v1 result of the first system of the run; `_meta.native` holds every system.
 
     `fixture_order` lists fixture ids in the order of their files; ids it lacks come after, as they first appear.
-    `compare` is the comparison document, or None when nothing was compared. Cells whose numbers cannot be trusted
+    `outcome` is None when nothing was compared. Cells whose numbers cannot be trusted
     are left out and named in `_meta.warnings`: the v1 form has no place to say so beside them.
     """
     system = board.config.systems[0] if board.config.systems else ""
@@ -42,8 +43,8 @@ def v1_result(
                 if _number(value) is None
             ],
             "warnings": [*board.warnings, *_untrusted(ours)],
-            "compare": None if compare is None else dict(compare),
-            "panel": None,
+            "compare": None if outcome is None else outcome_document(outcome),
+            "panel": list(board.panel_failures) or None,
             "native": scoreboard_json(board),
         },
     }

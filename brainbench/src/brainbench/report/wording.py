@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Protocol
 
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
 from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell
@@ -31,34 +31,6 @@ LIMITS = (
 )
 
 
-class Breach(Protocol):
-    """One broken rule: where, of which metric, from what to what, and why."""
-
-    @property
-    def cell(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def baseline(self) -> object: ...
-    @property
-    def current(self) -> object: ...
-    @property
-    def detail(self) -> str: ...
-
-
-class Outcome(Protocol):
-    """What a comparison found."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def breaches(self) -> Sequence[Breach]: ...
-    @property
-    def notes(self) -> Sequence[str]: ...
-
-
 def clean(text: object, limit: int = 400) -> str:
     """The text on one line with every control, bidi and invisible character spelled out, at most `limit` long."""
     shown = "".join(character if character.isprintable() else _spelled(character) for character in str(text))
@@ -73,18 +45,20 @@ def _spelled(character: str) -> str:
 
 
 def measured(value: Measured | None) -> str:
-    """`n/of (rate)`, a plain count, `mean x (n events)`, or `not asked`."""
+    """`n/of (rate)`, a plain count, `mean x`, or `not asked`."""
     if value is None:
         return "not asked"
     if isinstance(value, Ratio):
         return f"{value.n}/{value.of} ({four_decimals(value.value)})"
     if isinstance(value, Count):
         return str(value.n)
-    return f"mean {four_decimals(value.total / value.of)} (of {value.of})" if value.of else "not asked"
+    return f"mean {four_decimals(value.value)}" if value.of else "not asked"
 
 
 def interval(value: Measured | None) -> str:
-    """`low-high` of the 95 % Wilson interval; "" where there is none."""
+    """`low-high` of the 95 % Wilson interval; for a mean over how much; "" where there is neither."""
+    if isinstance(value, Mean) and value.of:
+        return f"over {value.of}"
     if not isinstance(value, Ratio):
         return ""
     low, high = wilson(value.n, value.of)
@@ -94,7 +68,7 @@ def interval(value: Measured | None) -> str:
 def tokens(cell: Cell) -> str:
     """The mean of injected tokens per turn, or "" when it was not measured."""
     value = cell.metrics.get("avg_injected_tokens")
-    return four_decimals(value.total / value.of) if isinstance(value, Mean) and value.of else ""
+    return four_decimals(value.value) if isinstance(value, Mean) and value.of else ""
 
 
 def status(cell: Cell) -> str:
@@ -161,21 +135,23 @@ def seed_failures(board: Scoreboard, limit: int = 20) -> Iterator[str]:
         yield f"and {len(board.seed_failures) - limit} more (all are in the JSON result)"
 
 
+def reasons(outcome: Outcome) -> Iterator[str]:
+    """Why nothing was judged, or what else decided: `reason: text`."""
+    for reason, text in outcome.reasons:
+        yield f"{reason}: {clean(text)}"
+
+
 def breaches(outcome: Outcome) -> Iterator[str]:
     """Each broken rule: `cell metric: baseline -> current: why`."""
     for breach in outcome.breaches:
         place = " ".join(clean(part) for part in (breach.cell, breach.metric) if part)
-        change = f"{shown(breach.baseline)} -> {shown(breach.current)}"
-        yield f"{place}: {change}: {clean(breach.detail)}"
+        before = "none" if breach.baseline is None else shown(breach.baseline)
+        now = "gone" if breach.current is None else shown(breach.current)
+        yield f"{place}: {before} -> {now}: {clean(breach.detail)}"
 
 
-def shown(value: object) -> str:
-    """A value of a comparison: counts as counts, numbers with 4 decimals, `gone` for None."""
-    if value is None:
-        return "gone"
-    if isinstance(value, (Ratio, Count, Mean)):
-        return measured(value)
-    if isinstance(value, Mapping):
-        n, of = value.get("n"), value.get("of")
-        return clean(n) if of is None else f"{clean(n)}/{clean(of)}"
-    return four_decimals(value) if isinstance(value, (float, Fraction)) else clean(value)
+def shown(value: Measured | Fraction | int) -> str:
+    """A value of a comparison: counts as counts and rate, rates with 4 decimals."""
+    if isinstance(value, int):
+        return str(value)
+    return four_decimals(value) if isinstance(value, Fraction) else measured(value)

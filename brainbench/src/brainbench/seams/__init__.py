@@ -38,6 +38,7 @@ SEAMS: Mapping[str, SeamConfig] = {
                 "deadline 10 s (ships 800/600/400 ms)",
                 "run-scoped data directory",
                 "synthesised transcript",
+                "the clock of the script",
             ),
         ),
         SeamConfig(

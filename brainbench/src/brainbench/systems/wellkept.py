@@ -7,14 +7,13 @@ Everything goes through the product's own doors: pages and conversations through
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 import wellkept
 from brainbench.errors import SystemFailure
@@ -37,7 +36,7 @@ from wellkept.errors import NotFound
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
 from wellkept.model import Message as Said
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
@@ -227,28 +226,37 @@ class _Daemon:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=(home / "daemon.log").open("wb"),
-            env={"HOME": str(home)},
+            env={"HOME": str(home), "PYTHONPATH": str(Path(wellkept.__file__).parents[1])},
         )
-        ready = self._process.stdout.read(1) if self._process.stdout else b""
-        if not ready:
-            said = (home / "daemon.log").read_text(errors="replace").strip()
-            raise SystemFailure(f"the daemon did not start: {said[-300:]}")
-        rest = b""
-        while not rest.rstrip().endswith(b"}"):
-            rest += os.read(self._process.stdout.fileno(), 4096) if self._process.stdout else b"}"
-        self.socket = Path(json.loads(ready + rest)["socket"])
+        said = self._first_words()
+        if not said:
+            why = (home / "daemon.log").read_text(errors="replace").strip()
+            raise SystemFailure(f"the daemon did not start: {why[-300:]}")
+        self.socket = Path(json.loads(said)["socket"])
         self._log = self.socket.with_name("heartbeat.jsonl")
         self._read = 0
 
+    def _first_words(self) -> bytes:
+        """The JSON document that it prints once it can be reached; nothing if it ended instead."""
+        said = b""
+        stdout = cast(IO[bytes], self._process.stdout)
+        while line := stdout.readline():
+            said += line
+            if line.rstrip() == b"}":
+                break
+        return said
+
     def mark(self, now: str) -> None:
         """Set its clock, and read its log from here on."""
-        self._clock.write_text(now)
+        fresh = self._clock.with_suffix(".new")
+        fresh.write_text(now)
+        fresh.replace(self._clock)
         self._read = self._log.stat().st_size if self._log.exists() else 0
 
     def problem(self) -> str | None:
         """The reason of the last event since `mark`, if that was an error."""
         with self._log.open("rb") as log:
-            log.seek(self._read)
+            log.seek(self._read if self._read <= self._log.stat().st_size else 0)
             lines = log.read().splitlines()
         reason = json.loads(lines[-1])["reason"] if lines else "no line in its log"
         return None if reason in _HARMLESS else str(reason)
@@ -278,7 +286,7 @@ def _prior(ask: Ask) -> str:
 
 
 def _candidate(fact: ScriptedFact) -> CandidateFact:
-    kind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
+    kind: FactKind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
     return CandidateFact(fact.fact, kind, fact.mention, fact.quote, valid_from=_time(fact.valid_from))
 
 

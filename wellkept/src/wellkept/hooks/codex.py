@@ -13,7 +13,8 @@ from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
 from wellkept.model import Budget, Trust, TurnContext
-from wellkept.recall.render import one_line, render
+from wellkept.recall import render
+from wellkept.recall.render import stored_text
 
 SILENCE = b"{}"
 PREAMBLE_PAGES = 50
@@ -67,8 +68,12 @@ def preamble(memory: Memory, source: str) -> str:
     Its lines have no room for a label, so pages from outside are left out.
     """
     pages = memory.pages(source, limit=PREAMBLE_PAGES)
-    own = [page for page in pages if page.trust > Trust.EXTERNAL_UNTRUSTED]
-    return "\n".join(["## Memory index", *(f"- {one_line(page.title)} ({page.slug})" for page in own)]) if own else ""
+    lines = [
+        f"- {stored_text(page.title, page.trust)} ({stored_text(page.slug, page.trust)})"
+        for page in pages
+        if page.trust > Trust.EXTERNAL_UNTRUSTED
+    ]
+    return "\n".join(["## Memory index", *lines]) if lines else ""
 
 
 def pointers(memory: Memory, source: str, text: str, *, prior: str = "", pages: int = 1) -> TurnContext:

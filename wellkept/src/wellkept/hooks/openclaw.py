@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from wellkept.memory import Memory
 from wellkept.model import Message, Role, TurnContext
-from wellkept.recall.render import render
+from wellkept.recall import render
 
 
 def assemble(

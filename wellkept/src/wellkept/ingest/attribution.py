@@ -72,32 +72,31 @@ class _Reading:
         told = [text for one in found for text in (one.candidate.mention, one.candidate.fact) if text is not None]
         quotes = [self.texts[one.message][slice(*one.span)] for one in found]
         self._all = tuple(dict.fromkeys((*self.texts, *told, *quotes)))
-        self._seen: dict[bool, dict[str, list[Sighting]]] = {}
+        self._seen: dict[str, list[Sighting]] | None = None
         forms = [form for one in found for form in _forms(one.candidate.mention or "")]
         names.learn((*FULL_NAMES, *SLUG_FORMS, *PART_NAMES), forms)
 
-    def sightings(self, text: str, *, inflected: bool = False) -> list[Sighting]:
+    def sightings(self, text: str) -> list[Sighting]:
         """The names in one of the texts."""
-        if inflected not in self._seen:
-            lines = self.names.sightings(self._all, inflected=inflected)
-            self._seen[inflected] = dict(zip(self._all, lines, strict=True))
-        return self._seen[inflected][text]
+        if self._seen is None:
+            self._seen = dict(zip(self._all, self.names.sightings(self._all), strict=True))
+        return self._seen[text]
 
-    def certain(self, text: str, *, inflected: bool = False) -> Pages:
+    def certain(self, text: str) -> Pages:
         """The pages that one of the texts names beyond doubt."""
-        return _distinct(one.pages[0] for one in self.sightings(text, inflected=inflected) if len(one.pages) == 1)
+        return _distinct(one.pages[0] for one in self.sightings(text) if len(one.pages) == 1)
 
-    def before(self, place: tuple[int, int], *, inflected: bool) -> list[PageRef]:
+    def before(self, place: tuple[int, int]) -> list[PageRef]:
         """The pages named before a place in the segment, the nearest first."""
-        return _in_order(one for message, one in self._named(inflected) if (message, one.end) <= place)
+        return _in_order(one for message, one in self._named() if (message, one.end) <= place)
 
-    def anywhere(self, *, inflected: bool) -> list[PageRef]:
+    def anywhere(self) -> list[PageRef]:
         """The pages named in the segment, the last one first."""
-        return _in_order(one for _, one in self._named(inflected))
+        return _in_order(one for _, one in self._named())
 
-    def _named(self, inflected: bool) -> Iterator[tuple[int, Sighting]]:
+    def _named(self) -> Iterator[tuple[int, Sighting]]:
         for message, text in enumerate(self.texts):
-            for one in self.sightings(text, inflected=inflected):
+            for one in self.sightings(text):
                 yield message, one
 
 
@@ -123,7 +122,7 @@ def _resolve(reading: _Reading, one: Located) -> PageRef | None:
     fit = PRONOUNS.get(norm(mention))
     if fit is not None and len(pages) != 1:
         return _referent(reading, one, fit)
-    pages = pages or _contained(reading, mention)
+    pages = pages or _contained(reading, mention) or _in_quote(reading, one) or _plainly(reading.names, mention)
     if len(pages) == 1:
         return pages[0]
     if pages:
@@ -153,15 +152,26 @@ def _named_by(names: Names, mention: str) -> Pages:
 
 def _contained(reading: _Reading, mention: str) -> Pages:
     """The pages named by whole words inside a longer mention; of names that overlap the longest counts."""
-    for inflected in (False, True):
-        found = reading.sightings(mention, inflected=inflected)
-        sightings = [one for one in found if not _is_half_a_name(mention, one)]
-        certain = _distinct(one.pages[0] for one in sightings if len(one.pages) == 1)
-        if certain:
-            return certain
-        if sightings:
-            return _distinct(page for one in sightings for page in one.pages)
-    return ()
+    sightings = [one for one in reading.sightings(mention) if not _is_half_a_name(mention, one)]
+    certain = _distinct(one.pages[0] for one in sightings if len(one.pages) == 1)
+    return certain or _distinct(page for one in sightings for page in one.pages)
+
+
+def _in_quote(reading: _Reading, one: Located) -> Pages:
+    """The pages of the name that the mention is, or is part of, where it stands in the quote."""
+    message, start = _place(one, reading)
+    mention = (one.candidate.mention or "").strip()
+    if start >= one.span[1]:
+        return ()
+    around = (seen for seen in reading.sightings(reading.texts[message]) if seen.start <= start < seen.end)
+    return next((seen.pages for seen in around if seen.end >= start + len(mention)), ())
+
+
+def _plainly(names: Names, mention: str) -> Pages:
+    """The pages that the mention names in a case form, however it is written."""
+    words = mention.split()
+    names.learn_inflected(words)
+    return names.inflected(mention) if len(words) == 1 else ()
 
 
 def _is_half_a_name(mention: str, sighting: Sighting) -> bool:
@@ -169,10 +179,13 @@ def _is_half_a_name(mention: str, sighting: Sighting) -> bool:
     if not all(is_person(page) for page in sighting.pages):
         return False
     own = {fold(word) for page in sighting.pages for word in page.title.split()}
+    seen = fold(mention[sighting.start : sighting.end])
+    if seen.endswith("s") and seen not in own and seen[:-1] in own:
+        return False
     surnames = {fold(page.title.split()[-1]) for page in sighting.pages if " " in page.title}
     after = _NEXT_NAME.match(mention, sighting.end)
     before = _NAME_BEFORE.search(mention, 0, sighting.start)
-    is_surname = fold(mention[sighting.start : sighting.end]) in surnames
+    is_surname = seen in surnames
     return _is_strange(after, own) or (is_surname and _is_strange(before, own))
 
 
@@ -191,14 +204,11 @@ def _one_of(reading: _Reading, one: Located, pages: Pages) -> PageRef | None:
     in_fact = [page for page in reading.certain(one.candidate.fact) if page in pages]
     if len(in_fact) == 1:
         return in_fact[0]
-    for inflected in (False, True):
-        before = [page for page in reading.before(_place(one, reading), inflected=inflected) if page in pages]
-        if before:
-            return before[0]
-        anywhere = [page for page in reading.anywhere(inflected=inflected) if page in pages]
-        if len(anywhere) == 1:
-            return anywhere[0]
-    return None
+    before = [page for page in reading.before(_place(one, reading)) if page in pages]
+    if before:
+        return before[0]
+    anywhere = [page for page in reading.anywhere() if page in pages]
+    return anywhere[0] if len(anywhere) == 1 else None
 
 
 def _place(one: Located, reading: _Reading) -> tuple[int, int]:
@@ -219,21 +229,20 @@ def _referent(reading: _Reading, one: Located, fit: Fit) -> PageRef | None:
         opening = _opening(reading, fact)
         if opening and fits(fit, opening):
             return opening
-    for inflected in (False, True):
-        page = _nearest(reading, _place(one, reading), fit, inflected=inflected)
-        if page:
-            return page
+    page = _nearest(reading, _place(one, reading), fit)
+    if page:
+        return page
     fitting = [page for page in reading.certain(fact) if fits(fit, page)]
     return fitting[0] if len(fitting) == 1 and spoken not in _words(fact) else None
 
 
-def _nearest(reading: _Reading, place: tuple[int, int], fit: Fit, *, inflected: bool) -> PageRef | None:
-    fitting = [page for page in reading.before(place, inflected=inflected) if fits(fit, page)]
+def _nearest(reading: _Reading, place: tuple[int, int], fit: Fit) -> PageRef | None:
+    fitting = [page for page in reading.before(place) if fits(fit, page)]
     if fit == "any":
         fitting = [page for page in fitting if is_person(page)] or fitting
     if fitting:
         return fitting[0]
-    later = [page for page in reading.anywhere(inflected=inflected) if fits(fit, page)]
+    later = [page for page in reading.anywhere() if fits(fit, page)]
     return later[0] if len(later) == 1 else None
 
 
@@ -253,11 +262,7 @@ def _words(text: str) -> list[str]:
 def _described(reading: _Reading, one: Located, mention: str) -> PageRef | None:
     """The page meant by the name of its kind ("the project"), when it was named before."""
     kind = norm(_ARTICLE.sub("", mention))
-    for inflected in (False, True):
-        before = [page for page in reading.before(_place(one, reading), inflected=inflected) if page.type == kind]
-        if before:
-            return before[0]
-    return None
+    return next((page for page in reading.before(_place(one, reading)) if page.type == kind), None)
 
 
 def _unmentioned(reading: _Reading, one: Located) -> PageRef | None:
@@ -270,23 +275,14 @@ def _unmentioned(reading: _Reading, one: Located) -> PageRef | None:
     start = (one.message, one.span[0])
     fit = _pronoun_in(fact) or _pronoun_in(quote)
     other = _is_about_somebody_else(fact)
-    for inflected in (False, True):
-        for text in (fact, quote):
-            pages = reading.certain(text, inflected=inflected)
-            if text is quote and other:
-                pages = tuple(page for page in pages if fit and fits(fit, page))
-            if pages and not _is_about_somebody_else(text):
-                return pages[0] if len(pages) == 1 else None
-    for inflected in (False, True):
-        if fit:
-            page = _nearest(reading, start, fit, inflected=inflected)
-            if page:
-                return page
-        elif FIRST_PERSON.isdisjoint(_words(fact)):
-            named = reading.before(start, inflected=inflected)
-            if named:
-                return named[0] if len(named) == 1 else None
-    return None
+    in_quote = tuple(page for page in reading.certain(quote) if not other or (fit and fits(fit, page)))
+    for text, pages in ((fact, reading.certain(fact)), (quote, in_quote)):
+        if pages and not _is_about_somebody_else(text):
+            return pages[0] if len(pages) == 1 else None
+    if fit:
+        return _nearest(reading, start, fit)
+    named = reading.before(start) if FIRST_PERSON.isdisjoint(_words(fact)) else []
+    return named[0] if len(named) == 1 else None
 
 
 def _is_about_somebody_else(text: str) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice
+from typing import NamedTuple
+from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
@@ -23,8 +25,13 @@ _IS_UNSPACED = regex.compile(rf"[{_UNSPACED}]")
 _HYPHEN_NAME = regex.compile(r"[-‐‑]\p{Lu}")
 _NAME_HYPHEN = regex.compile(r"\p{L}[-‐‑]\Z")
 
-_WORDS_IN_NAME, _CHARS_IN_NAME = 6, 12
-_TEXT_CHARS = 20_000
+_NOUN_AFTER = regex.compile(r" \p{Lu}\p{Ll}")
+_INFLECTING = regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}]")
+_SEPARATOR = regex.compile(r"[,;:!?()\[\]{}\"“”«»、。，！？\n]")
+
+_WORDS_IN_NAME, _CHARS_IN_NAME = 6, 8
+_TEXT_CHARS, _SHORTEST_ROOM = 40_000, 400
+_MOST_INFLECTED = 800
 _KEYS_AT_ONCE = 5_000
 
 FULL_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
@@ -43,6 +50,10 @@ _INFLECTED: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
     ("surname", norm),
     ("first", norm),
 )
+
+_FOLDED_KINDS: tuple[NameKind, ...] = ("alias-fold", "title-fold")
+_ONE_WORD_KINDS: tuple[NameKind, ...] = ("slug", "tail", "surname", "first")
+_EXACT_KINDS: tuple[NameKind, ...] = ("alias", "title")
 
 Pages = tuple[PageRef, ...]
 
@@ -80,73 +91,131 @@ class Names:
         """The pages that were found under a key."""
         return self._known.get((kind, key), ())
 
-    def sightings(self, texts: Sequence[str], *, inflected: bool = False) -> list[list[Sighting]]:
+    def sightings(self, texts: Sequence[str]) -> list[list[Sighting]]:
         """For each text the names in it, from left to right; of names that overlap the longest.
 
-        With `inflected` also names that carry one common case ending.
+        A name is found also when its words carry a case ending. Of very long texts only beginning and end are read.
         """
-        spans = [list(_spans(text)) for text in texts]
-        forms = {text[start:end] for text, found in zip(texts, spans, strict=True) for start, end, _ in found}
-        self.learn(FULL_NAMES, forms)
-        self.learn(PART_NAMES, (form for form in forms if " " not in form))
-        if inflected:
-            self._learn_inflected(forms)
-        return [list(self._longest(text, found, inflected=inflected)) for text, found in zip(texts, spans, strict=True)]
+        room = max(_SHORTEST_ROOM, _TEXT_CHARS // max(len(texts), 1))
+        lines = [list(stretches(text, room)) for text in texts]
+        every = [stretch for line in lines for stretch in line]
+        self._learn_stretches(every)
+        words = dict.fromkeys(one.text for one in every if " " not in one.key and _may_be_inflected(one.text))
+        self.learn_inflected(islice(words, _MOST_INFLECTED))
+        return [list(self._longest(text, line)) for text, line in zip(texts, lines, strict=True)]
 
-    def _longest(self, text: str, spans: Iterable[tuple[int, int, int]], *, inflected: bool) -> Iterator[Sighting]:
+    def _learn_stretches(self, found: Sequence[Stretch]) -> None:
+        for kind in _FOLDED_KINDS:
+            self._learn_keys(kind, (one.folded for one in found))
+        for kind in _ONE_WORD_KINDS:
+            self._learn_keys(kind, (one.key for one in found if " " not in one.key))
+        # Names that are the same but for their accents are told apart only where there are any.
+        named = [one for one in found if any(self.pages(kind, one.folded) for kind in _FOLDED_KINDS)]
+        for kind in _EXACT_KINDS:
+            self._learn_keys(kind, (one.key for one in named))
+
+    def _longest(self, text: str, stretches: Iterable[Stretch]) -> Iterator[Sighting]:
         taken = 0
-        for start, end, _ in spans:
-            if start < taken or not _stands_alone(text, start, end):
+        for one in stretches:
+            if one.start < taken:
                 continue
-            form = text[start:end]
-            pages = self.full(form) or (self.part(form) if _is_name_like(form) and norm(form) not in EVERYDAY else ())
-            if not pages and inflected and _is_name_like(form):
-                pages = self.inflected(form)
-            if pages and (_is_name_like(form) or norm(form) not in EVERYDAY):
-                taken = end
-                yield Sighting(start, end, pages)
+            pages = self._pages_of(one) or self._owner(text, one)
+            if pages and _stands_alone(text, one.start, one.end):
+                taken = one.end
+                yield Sighting(one.start, one.end, pages)
 
-    def full(self, form: str) -> Pages:
-        """The pages of the first kind of full name that the form is."""
-        return next((pages for kind, key in FULL_NAMES if (pages := self.pages(kind, key(form)))), ())
+    def _pages_of(self, one: Stretch) -> Pages:
+        everyday = one.key in EVERYDAY
+        name_like = _is_name_like(one.text)
+        if everyday and not name_like:
+            return ()
+        for kind in ("slug", "tail", "alias", "title"):
+            if pages := self.pages(kind, one.key):
+                return pages
+        pages = self.pages("alias-fold", one.folded) or self.pages("title-fold", one.folded)
+        if not pages and name_like and not everyday:
+            pages = self.pages("surname", one.key) or self.pages("first", one.key)
+            pages = pages or self.inflected(one.text)
+        return pages
 
-    def part(self, form: str) -> Pages:
-        """The pages whose surname or first word the form is."""
-        return next((pages for kind, key in PART_NAMES if (pages := self.pages(kind, key(form)))), ())
+    def _owner(self, text: str, one: Stretch) -> Pages:
+        """The pages whose name stands in a genitive without apostrophe before a noun, as in "Jürgens Auto"."""
+        owner = one.text[:-1]
+        if not (one.text.endswith("s") and one.text[0].isupper() and _NOUN_AFTER.match(text, one.end)):
+            return ()
+        kinds = (*FULL_NAMES, *PART_NAMES)
+        return next((pages for kind, key_of in kinds if (pages := self.pages(kind, key_of(owner)))), ())
 
-    def _learn_inflected(self, forms: Iterable[str]) -> None:
-        forms = [form for form in forms if _is_name_like(form)]
+    def learn_inflected(self, words: Iterable[str]) -> None:
+        """Look up what each of the words can be a case form of; afterwards `inflected` answers without a query."""
+        words = tuple(words)
         for kind, key_of in _INFLECTED:
-            self._learn_keys(kind, {key for form in forms for key in base_forms(form, key_of)})
+            self._learn_keys(kind, {key for word in words for key in base_forms(word, key_of)})
+        self.learn((*FULL_NAMES, *PART_NAMES), (word[:-1] for word in words if word.endswith("s")))
 
     def inflected(self, form: str) -> Pages:
-        """The pages that a form with one case ending on each word names; learns what it needs."""
-        self._learn_inflected([form])
-        for kinds in (_INFLECTED[:2], _INFLECTED[2:]):
-            found = {
-                page.slug: page
-                for kind, key_of in kinds
-                for key in base_forms(form, key_of)
-                for page in self.pages(kind, key)
-            }
-            if found:
-                return tuple(found.values())
-        return ()
+        """The pages that the form names when each of its words may carry a case ending."""
+        words = form.split()
+        if len(words) > 1:
+            first = self._plain_forms(words[0], _INFLECTED[2:])
+            return tuple(page for page in first if _is_title(page, words))
+        return self._plain_forms(form, _INFLECTED[:2]) or self._plain_forms(form, _INFLECTED[2:])
+
+    def _plain_forms(self, word: str, kinds: Sequence[tuple[NameKind, Callable[[str], str]]]) -> Pages:
+        found = (page for kind, key_of in kinds for key in base_forms(word, key_of) for page in self.pages(kind, key))
+        return tuple({page.slug: page for page in found}.values())
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, int]]:
-    """Every stretch that may be a name: its start, end and length in tokens; by start, the longest first."""
-    if len(text) > _TEXT_CHARS:
-        text = text[: _TEXT_CHARS // 2] + "\n" * (len(text) - _TEXT_CHARS) + text[len(text) - _TEXT_CHARS // 2 :]
+def _is_title(page: PageRef, words: Sequence[str]) -> bool:
+    title = page.title.split()
+    return len(title) == len(words) and all(
+        fold(name) in (fold(word), *base_forms(word)) for name, word in zip(title, words, strict=True)
+    )
+
+
+class Stretch(NamedTuple):
+    """A stretch of text that may be a name, and its keys."""
+
+    start: int
+    end: int
+    text: str
+    key: str
+    folded: str
+
+
+def stretches(text: str, room: int) -> Iterator[Stretch]:
+    """Every stretch that may be a name: by start, the longest first."""
     tokens = [found.span() for found in _TOKEN.finditer(text)]
+    if len(text) > room:
+        tokens = [span for span in tokens if span[1] <= room // 2 or span[0] >= len(text) - room // 2]
     for first, (start, _) in enumerate(tokens):
-        most = _CHARS_IN_NAME if _IS_UNSPACED.match(text, start) else _WORDS_IN_NAME
-        for last in range(min(first + most, len(tokens)) - 1, first - 1, -1):
-            end = tokens[last][1]
-            if last == first and most == _CHARS_IN_NAME:
-                continue
-            if "\n" not in text[start:end]:
-                yield start, end, last - first + 1
+        unspaced = _IS_UNSPACED.match(text, start) is not None
+        stretch = tokens[first : first + (_CHARS_IN_NAME if unspaced else _WORDS_IN_NAME)]
+        found = list(_growing(text, stretch))
+        yield from reversed(found[1:] if unspaced else found)
+
+
+def _growing(text: str, tokens: Sequence[tuple[int, int]]) -> Iterator[Stretch]:
+    """The names that the first one, two, three ... tokens may be, as far as no punctuation parts them.
+
+    The key of several words is put together from theirs, which is the same and much cheaper.
+    """
+    key = folded = ""
+    end = tokens[0][0]
+    for place, (start, after) in enumerate(tokens):
+        between, word = text[end:start], text[start:after]
+        if _SEPARATOR.search(between):
+            return
+        gap, plain_gap = _gap(between)
+        key, folded, end = key + gap + norm(word), folded + plain_gap + fold(word), after
+        if place == 0 or gap != " " or word[0].isupper() or norm(word) not in EVERYDAY:
+            yield Stretch(tokens[0][0], end, text[tokens[0][0] : end], key, folded)
+
+
+@lru_cache(maxsize=256)
+def _gap(between: str) -> tuple[str, str]:
+    """What stands between two words, as it stands between them in a key and in a folded key."""
+    return norm(f"x{between}x")[1:-1], fold(f"x{between}x")[1:-1]
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -161,44 +230,48 @@ def _is_name_like(form: str) -> bool:
     return form[0].isupper() or (form[0].lower() == form[0].upper() and norm(form) not in PRONOUNS)
 
 
-# Case endings of common inflected languages and the endings that the plain form may have instead.
-_ENDINGS: tuple[tuple[str, str, str], ...] = (
-    (
-        r"\p{Cyrillic}",
-        "а я у ю е і ї ы и о ой ей ою ею єю ом ем єм ам ям ами ями ах ях ов ев ів ові еві єві "
-        "ым им ого его ому ему ую юю ая яя ый ий ої ій их ых ими ыми",
-        " а я ь й о е є ий ый ой ая яя ия ія",
-    ),
-    (r"\p{Greek}", "οσ ου ο ον ε ησ η ην ασ α αν εσ ων ουσ οι ισ ιν εωσ", " οσ ησ ασ α η ο ισ ον"),
-    (
-        r"\p{Latin}",
-        "a i e o u y s n t es en em ie ii om ow owi owie iem ego emu ej im ym ami ach ia ie ek ki ku "
-        "lla lta lle ssa sta ssä lta in an un yn ni nin nun ye ya yi yu da de dan den ta te la le "
-        "nak nek val vel ban ben ot et on en rol tol hoz hez ra re",
-        " a o e y i ek us is",
-    ),
+def _may_be_inflected(form: str) -> bool:
+    return _is_name_like(form) and _INFLECTING.match(form) is not None
+
+
+# Case endings, the endings that the plain form may have instead ("-" is none), and the shortest stem before them.
+# Endings that also tell Mario from Maria or Paul from Paula are left out: a form that may be another name is none.
+_CYRILLIC = """
+    а:-,о я:й,ь у:-,а,о ю:й,ь,я е:-,а,я,й,о и:а,я,ь ы:а і:а,я ї:я ой:а,ая ою:а,ая ей:я,а ею:я,а єю:я
+    ом:-,о ем:й,ь єм:й ым:-,ый им:-,ий ім:-,ий ого:ый,ий,ой его:ий ому:ый,ий,ой ему:ий ую:ая ої:а,ая юю:яя
+    ии:ия,ий ию:ия,ий ия:ий ием:ий ией:ия ью:ь ові:- еві:ь,й єві:й ові:о
+"""
+_GREEK = "ου:ος,ης,ο ο:ος ον:ος ης:η ας:α η:ης α:ας ην:η,ης αν:α,ας εως:η,ις"
+_LATIN = """
+    owi:- ovi:-,a kowi:ek kiem:ek em:- iem:- ou:a ę:a ą:a ego:y,i emu:y,i iej:a im:i ym:y
+    lle:- lla:- llä:- lta:- ltä:- ssa:- ssä:- sta:- stä:- nak:- nek:- val:- vel:- tól:- től:- hoz:- hez:- ról:- ről:-
+"""
+_LATIN_LONG = "y:a ie:a,- ě:a ii:ia ban:- ben:-"
+_ENDINGS = (
+    (regex.compile(r"\p{Cyrillic}"), _CYRILLIC, 2),
+    (regex.compile(r"\p{Greek}"), _GREEK, 2),
+    (regex.compile(r"\p{Latin}"), _LATIN, 3),
+    (regex.compile(r"\p{Latin}"), _LATIN_LONG, 5),
 )
-_SHORTEST_STEM = {r"\p{Cyrillic}": 2, r"\p{Greek}": 2, r"\p{Latin}": 3}
-_MOST_FORMS = 8_000
+_PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
 
 
 @lru_cache(maxsize=16_384)
-def base_forms(form: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
-    """The keys that the form can have when each of its words carries a case ending; never the form's own."""
-    own = key_of(form)
-    words = own.split(" ")
-    choices = [_bases(word) for word in words]
-    if len(words) > 3 or not all(choices):
-        return ()
-    combined = (" ".join(chosen) for chosen in product(*choices))
-    return tuple(key for key in islice(combined, _MOST_FORMS) if key != own)
+def base_forms(word: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
+    """The keys of the plain forms that a single word can be a case, or a form with a small word before it, of."""
+    key = normalize("NFC", norm(word))
+    found: list[str] = []
+    for script, endings, shortest in _ENDINGS:
+        if script.match(key):
+            found += _without_ending(key.replace("σ", "ς") if key.endswith("σ") else key, endings, shortest)
+    if _PROCLITIC.match(key):
+        found.append(_PROCLITIC.sub("", key))
+    return tuple(dict.fromkeys(form for form in map(key_of, found) if form))
 
 
-def _bases(word: str) -> tuple[str, ...]:
-    for script, endings, plain_endings in _ENDINGS:
-        if regex.fullmatch(rf"[{script}\p{{M}}'-]+", word):
-            shortest = _SHORTEST_STEM[script]
-            stems = [word.removesuffix(ending) for ending in endings.split() if word.endswith(ending)]
-            stems = [stem for stem in (word, *stems) if len(stem) >= shortest]
-            return tuple(dict.fromkeys([word, *(stem + end for stem in stems for end in plain_endings.split(" "))]))
-    return (word,)
+def _without_ending(key: str, endings: str, shortest: int) -> Iterator[str]:
+    for rule in endings.split():
+        ending, _, plain = rule.partition(":")
+        stem = key.removesuffix(ending)
+        if stem != key and len(stem) >= shortest:
+            yield from (stem + other.strip("-") for other in plain.split(","))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wellkept.model import NameKind, PageRef
 from wellkept.names import ascii_slug, fold, slugify
@@ -98,7 +98,7 @@ def _cjk(sighting: Sighting) -> bool:
 
 
 def _folds(sighting: Sighting) -> bool:
-    return sighting.shape not in ("glued", "emoji")
+    return sighting.shape not in ("glued", "hangul", "emoji")
 
 
 def _folds_title(sighting: Sighting) -> bool:
@@ -124,9 +124,13 @@ ARMS: tuple[Arm, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class NameIndex:
-    """What the store knows of the names sighted: pages by kind and key, and the arms that could not be asked."""
+    """What the store knows of the names sighted: pages by kind and key, and the arms that could not be asked.
+
+    `queries` are those of the sightings that some page answers to.
+    """
 
     pages: Mapping[NameKind, Mapping[str, Sequence[PageRef]]]
+    queries: frozenset[str]
     failed: tuple[str, ...]
 
     def of(self, arm: Arm, sighting: Sighting) -> Sequence[PageRef]:
@@ -141,31 +145,41 @@ class NameIndex:
 
 def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex:
     """Ask the store for every name that an arm may need: at most one query per kind of name."""
-    wanted: dict[NameKind, dict[str, None]] = {}
-    seen: set[tuple[str, str, bool, bool]] = set()
-    for sighting in sorted(sighted, key=_strong_first):
-        mark = (sighting.query, sighting.shape, sighting.weak, sighting.single)
-        if mark in seen:
-            continue
-        seen.add(mark)
-        for arm in ARMS:
-            if arm.takes(sighting):
-                wanted.setdefault(arm.kind, {}).update(dict.fromkeys(arm.keys(sighting.query)))
+    wanted: dict[NameKind, dict[str, set[str]]] = {}
+    for query, arms in _questions(sighted).items():
+        for kind, keys in arms:
+            asked = wanted.setdefault(kind, {})
+            for key in keys(query):
+                asked.setdefault(key, set()).add(query)
     pages: dict[NameKind, Mapping[str, Sequence[PageRef]]] = {}
-    failed: list[str] = []
-    for kind, keys in wanted.items():
+    failed: set[str] = set()
+    answered: set[str] = set()
+    for kind, asked in wanted.items():
         try:
-            pages[kind] = _pages_by_key(store, source, kind, list(keys)[:KEYS_PER_QUERY])
+            pages[kind] = _pages_by_key(store, source, kind, list(asked)[:KEYS_PER_QUERY])
         except Exception:
             LOG.exception("names of kind %s could not be looked up", kind)
-            failed += [arm.name for arm in ARMS if arm.kind == kind]
-    if failed:
-        failed.append("alias-weak")
-    return NameIndex(pages, tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
+            failed |= {arm.name for arm in ARMS if arm.kind == kind} | {"alias-weak"}
+        else:
+            answered.update(query for key in pages[kind] for query in asked[key])
+    return NameIndex(pages, frozenset(answered), tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
 
 
-def _strong_first(sighting: Sighting) -> bool:
-    return sighting.weak
+_Question = tuple[NameKind, Callable[[str], tuple[str, ...]]]
+
+
+def _questions(sighted: Iterable[Sighting]) -> Mapping[str, dict[_Question, None]]:
+    """What to ask for each query, strong ones first, so that a flood of weak ones cannot crowd them out."""
+    strong: dict[str, dict[_Question, None]] = {}
+    weak: dict[str, dict[_Question, None]] = {}
+    usual: dict[tuple[str, bool, bool], dict[_Question, None]] = {}
+    for sighting in sighted:
+        look = (sighting.shape, sighting.weak, sighting.single)
+        if look not in usual:
+            long = replace(sighting, query="x" * _WEAK_SURNAME_CHARS)
+            usual[look] = dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long))
+        (weak if sighting.weak else strong).setdefault(sighting.query, {}).update(usual[look])
+    return {query: strong.get(query, {}) | weak.get(query, {}) for query in (*strong, *weak)}
 
 
 def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]) -> Mapping[str, Sequence[PageRef]]:
@@ -186,6 +200,8 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, 
     """
     matched: list[tuple[Sighting, Resolution | None]] = []
     for sighting in sighted:
+        if sighting.query not in index.queries:
+            continue
         resolution, is_name = _fit(index, sighting)
         if is_name:
             matched.append((sighting, resolution))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 from unicodedata import normalize
 
@@ -16,12 +17,21 @@ import regex  # type: ignore[import-untyped]
 from wellkept.names import norm, slugify
 from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
 from wellkept.recall.sighting import Shape, Sighting
-from wellkept.recall.words import Speech, read_sections
+from wellkept.recall.words import Speech, is_noun, read_sections
 
 EDGE_CHARS = 10_000
 NAME_CHARS = 120
+_REMEMBERED_CHARS = 4_000
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
+# Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
+_PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
+_CONJUNCTIONS = frozenset({"and", "or"})
+_RUN_WORDS = 4
+_ALWAYS_CAPITAL = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
+_SYMBOL_WORDS = 4
+_SLASHES = ("/", "\\")
+_NAME_ENDINGS = "!?+#."
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
@@ -29,6 +39,7 @@ _WORD = regex.compile(rf"(?V1){_LETTER}+(?:['’ʼ´׳״.\-‐‑&·]{_LETTER}+)
 _CAPITAL = regex.compile(r"[\p{Lu}\p{Lt}]")
 _LOWER = regex.compile(r"(?V1)[\p{Ll}--\p{Georgian}]")
 _UNCASED = regex.compile(r"(?V1)[\p{Lo}\p{Georgian}]")
+_ANY_LETTER = regex.compile(r"\p{L}")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _SAME_LINE = regex.compile(r"[^\S\r\n]+")
 _SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『（،؛؟')
@@ -40,19 +51,23 @@ _CODE = regex.compile(
     r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
     r"|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+(?:\.[\p{L}\p{N}]+)*"
     r"|[\p{L}\p{N}]+(?:\.[\p{L}\p{N}_]+)+"
-    r"|[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
+    r"|(?=\p{Lu}*\p{Ll})[\p{Lu}\p{Ll}][\p{Ll}\p{N}]*(?:\p{Lu}[\p{Ll}\p{N}]*)+"
     r"|\p{L}[\p{L}\p{N}]{0,20}(?:\+\+|\#)"
     r")(?![\p{L}\p{N}_/\\])"
 )
+_URL_PATH = regex.compile(r"(?<=\bhttps?://[^\s/]{1,200})/\S*", regex.IGNORECASE)
+_SYMBOL = regex.compile(r"[^\p{L}\p{M}\p{N}\s'’.\-‐‑&_]")
+_SPACED = regex.compile(r"\S+")
+_TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
 _CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
 _SEPARATORS = regex.compile(r"[_.\-]+")
 
 _APOSTROPHE = regex.compile(r"['’ʼ´׳]")
 _POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
 _CASE_ENDING = regex.compile(r"^(.{2,}?)['’ʼ]\p{Ll}{1,7}$")
-_ARABIC_PROCLITIC = regex.compile(r"^(?:[وف]?(?:ال|لل|[بك]ال|[بكلوف]))(?=\p{L}{3})")
-_ARABIC_CONJUNCTION = regex.compile(r"^[وف](?=[بكل]?\p{L}{3})")
-_HEBREW_PROCLITIC = regex.compile(r"^(?:ו?(?:כש|מש|שה|[הבלמכש])|ו)(?=\p{L}{3})")
+_HINDI_HONORIFIC = "जी"
+_ARABIC_CLITICS = ("و", "ف", "ب", "ك", "ل", "ال", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "فل", "فب")
+_HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ול", "ומ", "וש", "שה", "מה", "כש", "של")
 
 Case = Literal["capital", "lower", "uncased", "number"]
 
@@ -72,13 +87,18 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text cut into words, and what its words mean."""
+    """A text cut into words, and what its words mean. `telling` words are neither function words nor dates.
+
+    `genitive` says that names may take an s without an apostrophe, as in German.
+    """
 
     text: str
     words: tuple[Word, ...]
     speech: Speech
     runs: dict[int, tuple[int, int]]
     mids: frozenset[str]
+    telling: tuple[bool, ...]
+    genitive: bool
 
 
 def sightings(text: str) -> tuple[Sighting, ...]:
@@ -88,11 +108,23 @@ def sightings(text: str) -> tuple[Sighting, ...]:
     """
     if len(text) > 2 * EDGE_CHARS:
         text = f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
-    text = normalize("NFC", text)
+    return _remembered_sightings(text) if len(text) <= _REMEMBERED_CHARS else _sightings(text)
+
+
+def _sightings(text: str) -> tuple[Sighting, ...]:
+    text = _URL_PATH.sub(_blank, normalize("NFC", text))
     reading = _read(text)
-    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading)]
+    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
     found += [*glued_sightings(text), *emoji_sightings(text)]
     return tuple(found)
+
+
+def _blank(match: regex.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+# A turn stands in the window of the turns after it.
+_remembered_sightings = lru_cache(maxsize=16)(_sightings)
 
 
 def _read(text: str) -> Reading:
@@ -110,7 +142,9 @@ def _read(text: str) -> Reading:
         key = norm(word) if len(word) <= NAME_CHARS else ""
         words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
-    return Reading(text, tuple(words), Speech(word.key for word in words), runs, mids)
+    speech = Speech(word.key for word in words)
+    telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
+    return Reading(text, tuple(words), speech, runs, mids, telling, speech.has_bare_genitive())
 
 
 def _bare(key: str) -> str:
@@ -118,11 +152,12 @@ def _bare(key: str) -> str:
 
 
 def _case(word: str) -> Case:
-    if _CAPITAL.match(word):
+    first = _ANY_LETTER.search(word)
+    if first is None:
+        return "number"
+    if _CAPITAL.match(first[0]):
         return "capital"
-    if _LOWER.match(word):
-        return "lower"
-    return "uncased" if _UNCASED.search(word) else "number"
+    return "lower" if _LOWER.match(first[0]) else "uncased"
 
 
 def _joins(gap: str, before: Word) -> bool:
@@ -155,7 +190,8 @@ def _code(reading: Reading) -> Iterator[Sighting]:
         found = found[: CODE_SIGHTINGS // 2] + found[-CODE_SIGHTINGS // 2 :]
     for start, name in found:
         for variant, query in enumerate(_code_forms(name)):
-            general = reading.speech.is_hard(query) or reading.speech.is_common(query)
+            speech = reading.speech
+            general = speech.is_hard(query) or speech.is_soft(query) or speech.is_common(query)
             if len(query) > 1 and not query.isdigit() and not general:
                 yield Sighting(name, query, False, start, start + len(name), "code", mid=True, variant=variant)
 
@@ -181,27 +217,67 @@ def _singles(reading: Reading) -> Iterator[Sighting]:
 
 def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word = reading.words[at]
-    if not _stands_alone(reading, at):
+    alone = _stands_alone(reading, at)
+    if not alone and not _follows_opener(reading, at):
         return
-    for variant, form in enumerate(_forms(word.text)):
+    forms = [*_forms(word.text, reading.genitive)]
+    if _has_name_ending(reading.text, word):
+        forms.append(reading.text[word.start : word.end + 1])
+    for variant, form in enumerate(forms):
         key = norm(form)
-        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key):
+        if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key.rstrip(_NAME_ENDINGS)):
             continue
         mid = _bare(word.key) in reading.mids
-        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=True, variant=variant)
+        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=alone, variant=variant)
+
+
+def _has_name_ending(text: str, word: Word) -> bool:
+    return word.end < len(text) and text[word.end] in _NAME_ENDINGS
 
 
 def _stands_alone(reading: Reading, at: int) -> bool:
     """Whether the words beside a capitalised one are no part of its name.
 
-    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else.
+    "Ask Noor" is about Noor; "Noor Cobblewick", if no page is called so, is about somebody else, as "Noor Smith" is.
     """
     first, count = reading.runs[reading.words[at].run]
-    if count > 4:
+    if count > _RUN_WORDS:
         return not reading.speech.is_common(reading.words[at].key)
-    beside = (reading.words[other] for other in range(first, first + count) if other != at)
-    return all(
-        reading.speech.is_known(word.key) or word.key in read_sections("names.txt")["abbreviated"] for word in beside
+    before, after = reading.words[first:at], reading.words[at + 1 : first + count]
+    return all(_is_apart(reading, word) for word in before) and not any(
+        _goes_on(reading, reading.words[at], word) for word in after
+    )
+
+
+def _is_apart(reading: Reading, word: Word) -> bool:
+    acronym = word.text.isupper() and 1 < len(word.text) <= _RUN_WORDS
+    return acronym or word.key in read_sections("names.txt")["abbreviated"] or reading.speech.is_known(word.key)
+
+
+def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
+    """Whether the capitalised word after a name makes another name of it, or a heading: "What Will They Do"."""
+    speech, key = reading.speech, _bare(after.key)
+    if key in read_sections("names.txt")["legal"]:
+        return False
+    if speech.is_common(_bare(name.key)):
+        if speech.is_hard(key):
+            return name.opens or key.replace("’", "'") not in _ALWAYS_CAPITAL
+        if speech.is_common(key) and not speech.is_capitalised_noun(key):
+            return True
+    return key in read_sections("names.txt")["surname"] or not speech.is_known(key)
+
+
+def _follows_opener(reading: Reading, at: int) -> bool:
+    """Whether the word is the last of two, the first having its capital from the sentence: "Nudge Noor".
+
+    Ordinary words are left out, and so are surnames: the first word may be a first name after all.
+    """
+    first, count = reading.runs[reading.words[at].run]
+    return (
+        count == 2
+        and at == first + 1
+        and reading.words[first].opens
+        and not reading.speech.is_known(_bare(reading.words[at].key))
     )
 
 
@@ -214,15 +290,13 @@ def _may_be_name(reading: Reading, at: int, key: str) -> bool:
     ordinary = speech.is_common(key) or speech.is_soft(key)
     if ordinary and shouted:
         return False
-    if speech.is_capitalised_noun(key):
+    if speech.is_listed_noun(key):
         return speech.is_honorific(_key_before(reading, at))
     if speech.is_calendar(key):
         return mid and not _is_date(reading, at)
     if speech.is_soft(key):
         return mid
-    if speech.is_common(key) and not mid:
-        return _is_spoken_of(reading, at)
-    return True
+    return mid or not speech.is_doubtful_opener(key) or _is_spoken_of(reading, at)
 
 
 def _ends_run(reading: Reading, at: int) -> bool:
@@ -244,26 +318,36 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     word = reading.words[at]
     if _POSSESSIVE.search(word.text):
         return True
-    if at + 1 == len(reading.words) or reading.text[word.end] in ",?!:;)’'":
+    if at + 1 == len(reading.words) or reading.text[word.end] in ",.?!:;)’'\"”»\n":
         return True
     after = reading.words[at + 1]
+    if after.key in _CONJUNCTIONS and at + 2 < len(reading.words):
+        other = reading.words[at + 2]
+        return other.case == "capital" or reading.speech.is_hard(other.key)
     return after.case != "capital" and reading.speech.is_said_of_people(after.key)
 
 
 def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word, speech = reading.words[at], reading.speech
+    if word.case == "lower" and _touches_slash(reading.text, word):
+        return
     uncased = word.case == "uncased"
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
         return
-    for variant, form in enumerate(_forms(word.text)):
+    for variant, form in enumerate(_forms(word.text, reading.genitive)):
         key = norm(form)
         if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
             continue
         yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant)
 
 
-def _forms(word: str) -> Sequence[str]:
+def _touches_slash(text: str, word: Word) -> bool:
+    """Whether the word is a step of a path."""
+    return text[max(0, word.start - 1) : word.start] in _SLASHES or text[word.end : word.end + 1] in _SLASHES
+
+
+def _forms(word: str, genitive: bool = False) -> Sequence[str]:
     """The word as written, and what is left without a possessive, an article, an ending or a clitic glued to it."""
     forms = [word]
     bare = _POSSESSIVE.sub("", word)
@@ -272,6 +356,8 @@ def _forms(word: str) -> Sequence[str]:
     ending = _CASE_ENDING.match(bare)
     if ending:
         forms.append(ending[1])
+    if genitive and bare == word and len(word) > 3 and word.endswith("s"):
+        forms.append(word[:-1])
     head, mark, tail = _split_once(bare)
     if mark and norm(head) in read_sections("names.txt")["elision"] and len(tail) > 1:
         forms.append(tail)
@@ -287,9 +373,9 @@ def _split_once(word: str) -> tuple[str, str, str]:
 
 
 def _hyphen_forms(word: str) -> Iterator[str]:
-    """The name in "Noor-related" or "windrose-web"; none in "Jean-Luc", which is one name."""
+    """The name in "Noor-related", "noor-web" or "Noor-Termin"; none in "Jean-Luc", which is one name."""
     head, _, tail = word.partition("-")
-    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit()):
+    if len(head) > 2 and tail and (_LOWER.match(tail) or tail[0].isdigit() or is_noun(norm(tail))):
         yield head
     left, dot, right = word.partition(".")
     if dot and len(left) > 2 and len(right) > 2 and _CAPITAL.match(right):
@@ -300,21 +386,20 @@ def _hyphen_forms(word: str) -> Iterator[str]:
 def _unclitic(word: str) -> list[str]:
     if _HANGUL.search(word):
         return list(hangul_forms(word))
-    forms = []
-    for pattern in (_ARABIC_CONJUNCTION, _ARABIC_PROCLITIC, _HEBREW_PROCLITIC):
-        left = pattern.sub("", word)
-        if left != word and len(left) > 2:
-            forms.append(left)
-            forms += [f"ال{left}"] if word.startswith(("لل", "ولل", "فلل")) else []
-            again = pattern.sub("", left)
-            forms += [again] if again != left and len(again) > 2 else []
-    return forms
+    if word.endswith(_HINDI_HONORIFIC):
+        return [word.removesuffix(_HINDI_HONORIFIC)]
+    cut = [
+        (clitic, word[len(clitic) :])
+        for clitic in (*_ARABIC_CLITICS, *_HEBREW_CLITICS)
+        if word.startswith(clitic) and len(word) - len(clitic) > 2
+    ]
+    return [form for clitic, left in cut for form in ((left, f"ال{left}") if clitic.endswith("لل") else (left,))]
 
 
 def _phrases(reading: Reading) -> Iterator[Sighting]:
     """Runs of two words and more: names of several words, whatever their case."""
     count = len(reading.words)
-    longest = 8 if count <= 80 else 5 if count <= 400 else 4
+    longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
     for at in range(count):
         for last in range(at + 1, min(at + longest, count)):
             gap = reading.text[reading.words[last - 1].end : reading.words[last].start]
@@ -322,17 +407,17 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
                 break
             if reading.words[last].end - reading.words[at].start > NAME_CHARS:
                 break
-            yield from _phrase(reading, at, last)
+            yield from _phrase(reading, at, last, forms)
 
 
-def _phrase(reading: Reading, at: int, last: int) -> Iterator[Sighting]:
+def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighting]:
     words = reading.words[at : last + 1]
-    if all(reading.speech.is_hard(word.key) or reading.speech.is_soft(word.key) for word in words):
+    if not any(reading.telling[at : last + 1]):
         return
     start, end = words[0].start, words[-1].end
     strong = _is_name_run(words)
     shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
-    for variant, surface in enumerate(_phrase_forms(reading.text, words)):
+    for variant, surface in enumerate(_phrase_forms(reading, words, forms)):
         key = norm(surface)
         if key:
             mid = strong and not words[0].opens
@@ -346,18 +431,38 @@ def _is_name_run(words: Sequence[Word]) -> bool:
     return ends and len(inner) <= 2 and all(word.key in particles for word in inner)
 
 
-def _phrase_forms(text: str, words: Sequence[Word]) -> Iterator[str]:
-    first, last = words[0], words[-1]
-    heads = _forms(first.text) if first.case == "uncased" or _APOSTROPHE.search(first.text) else [first.text]
-    tails = _forms(last.text) if last.case == "uncased" or _APOSTROPHE.search(last.text) else [last.text]
+def _edge_forms(word: Word, leading: bool, genitive: bool) -> Sequence[str]:
+    """A word at the edge of a phrase without what is glued to that edge: Korean endings follow a name only."""
+    hangul = word.case == "uncased" and bool(_HANGUL.search(word.text))
+    changes = genitive or word.case == "uncased" or _APOSTROPHE.search(word.text)
+    return _forms(word.text, genitive) if changes and not (leading and hangul) else (word.text,)
+
+
+def _phrase_forms(reading: Reading, words: Sequence[Word], forms: int) -> Iterator[str]:
+    text, first, last = reading.text, words[0], words[-1]
     middle = text[first.end : last.start]
-    seen: dict[str, None] = {}
-    for head in heads[:4]:
-        for tail in tails[:4]:
-            seen[f"{head}{middle}{tail}"] = None
+    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, True, False)[:forms])
+    seen.update(
+        dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, False, reading.genitive)[:forms])
+    )
     whole = text[first.start : last.end]
     if "." in whole:
         seen[whole.replace(".", "")] = None
-    if text[last.end : last.end + 1] in {"!", "?", "+", "#", "."}:
+    if _has_name_ending(text, last):
         seen[text[first.start : last.end + 1]] = None
     yield from seen
+
+
+def _symbol_phrases(text: str) -> Iterator[Sighting]:
+    """Names with signs in them that are no part of words: "🚀 Launch", "#general", "50% rule"."""
+    parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
+    signs = [bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    for at, (start, _) in enumerate(parts):
+        for last in range(at, min(at + _SYMBOL_WORDS, len(parts))):
+            end = parts[last][0] + len(parts[last][1])
+            if end - start > NAME_CHARS:
+                break
+            if any(signs[at : last + 1]):
+                surface = text[start:end].strip(_TRIMMED)
+                if query := norm(surface):
+                    yield Sighting(surface, query, True, start, end, "phrase")

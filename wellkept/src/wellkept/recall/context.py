@@ -23,7 +23,7 @@ Fragment = Literal["pointers", "volunteers", "facts"]
 LOG = logging.getLogger(__name__)
 FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
 
-HALF_LIFE_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
+FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
 RECENT = timedelta(hours=24)
 _DAY_SECONDS = 86_400.0
 
@@ -111,7 +111,7 @@ def decayed(fact: Fact, now: datetime) -> float:
         return 0.0
     since = fact.recorded_at or fact.valid_from
     age_days = max(0.0, (now - since).total_seconds() / _DAY_SECONDS) if since else 0.0
-    return fact.confidence * exp(-age_days / HALF_LIFE_DAYS[fact.kind])
+    return fact.confidence * exp(-age_days / FADING_DAYS[fact.kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _session_facts(
     store: Store, source: str, session: str | None, now: datetime, limit: int
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
     try:
-        active = store.facts(source)
+        active = store.facts(source, since=None if session else now - RECENT)
     except Exception:
         LOG.exception("the facts of %s could not be read", source)
         return (), ("facts_skipped",)

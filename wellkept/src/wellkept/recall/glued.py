@@ -19,16 +19,15 @@ _CJK_STRETCH_CHARS = 24
 _CLUSTERS = 28
 _SURE_CLUSTER_CHARS = 5
 
-_CJK_RUN = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}A-Za-z0-9ー・々〆〇]*"
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}][\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}A-Za-z0-9ー・々〆〇]*"
-)
+_CJK_RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}A-Za-z0-9ー・々〆〇]+")
 _CLUSTER_RUN = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+(?: [\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+)*")
 _CLUSTER = regex.compile(r"\X")
 _STRETCH = regex.compile(r"\p{Han}+|\p{Hiragana}+|[\p{Katakana}ー・]+|[a-z0-9]+|.", regex.DOTALL)
 _KATAKANA = regex.compile(r"[\p{Katakana}ー]")
 _HIRAGANA_ONLY = regex.compile(r"[\p{Hiragana}ー]+")
 _LATIN_OR_DIGIT = regex.compile(r"[a-z0-9]")
+_HONORIFIC_AFTER = regex.compile(r"さん|ちゃん|くん|君|様|さま|氏|先生|先輩")
+_HONORIFIC_BEFORE = regex.compile(r"(?:คุณ|พี่|น้อง|ครู|หมอ|ลุง|ป้า|น้า|ช่าง|เจ๊|ท้าว|ນາງ|ທ້າວ|ကို|မ|ဦး|លោក)$")
 _EMOJI_RUN = regex.compile(r"[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\u200d\ufe0f\u20e3]+")
 
 
@@ -41,13 +40,13 @@ def glued_sightings(text: str) -> Iterator[Sighting]:
         (_CJK_RUN, _cjk_spans, _CJK_CHARS, 4),
         (_CLUSTER_RUN, _cluster_spans, _CLUSTERS, 10),
     ):
-        runs = [(match.start(), norm(match[0])) for match in pattern.finditer(text)]
+        runs = [(match.start(), norm(match[0])) for match in pattern.finditer(text) if not match[0].isascii()]
         chars = sum(len(run) for _, run in runs)
         width = max(shortest, min(longest, LOOKUPS // max(chars, 1)))
         for offset, run in _ends(runs, LOOKUPS // width):
             for start, end in spans(run, width):
                 key = run[start:end]
-                if not _is_general(key):
+                if not _is_general(key) or _HONORIFIC_AFTER.match(run, end):
                     yield Sighting(key, key, True, offset + start, offset + end, "glued")
 
 
@@ -93,7 +92,7 @@ def _ends(runs: list[tuple[int, str]], chars: int) -> list[tuple[int, str]]:
 
 
 def _cjk_spans(run: str, longest: int) -> Iterator[tuple[int, int]]:
-    """Stretches that cut no Latin word, number or katakana word in two and are not all hiragana."""
+    """Stretches that cut no Latin word, number or katakana word in two and are no hiragana without an honorific."""
     size = len(run)
     edges = [at for at in range(size + 1) if _may_cut(run, at)]
     changes = [match.start() for match in _STRETCH.finditer(run)] + [size]
@@ -106,7 +105,9 @@ def _cjk_spans(run: str, longest: int) -> Iterator[tuple[int, int]]:
     ]
     for start, end in pairs:
         key = run[start:end]
-        if "・" not in (key[0], key[-1]) and not key.isascii() and not _HIRAGANA_ONLY.fullmatch(key):
+        if "・" in (key[0], key[-1]) or key.isascii():
+            continue
+        if not _HIRAGANA_ONLY.fullmatch(key) or _HONORIFIC_AFTER.match(run, end):
             yield start, end
 
 
@@ -118,7 +119,7 @@ def _may_cut(run: str, at: int) -> bool:
 
 
 def _cluster_spans(run: str, longest: int) -> Iterator[tuple[int, int]]:
-    """Stretches of whole clusters; a short one only between spaces, where it is a word for certain."""
+    """Stretches of whole clusters; a short one only between spaces or after an honorific."""
     edges = [match.start() for match in _CLUSTER.finditer(run)] + [len(run)]
     for at, start in enumerate(edges):
         if run[start : start + 1] == " ":
@@ -127,7 +128,8 @@ def _cluster_spans(run: str, longest: int) -> Iterator[tuple[int, int]]:
             if run[end - 1] == " " or end - start < 3:
                 continue
             apart = (start == 0 or run[start - 1] == " ") and (end == len(run) or run[end] == " ")
-            if apart or end - start >= _SURE_CLUSTER_CHARS:
+            called = _HONORIFIC_BEFORE.search(run, max(0, start - 5), start)
+            if apart or called or end - start >= _SURE_CLUSTER_CHARS:
                 yield start, end
 
 

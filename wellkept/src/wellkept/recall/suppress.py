@@ -8,13 +8,16 @@ from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
-from wellkept.model import PageRef
+from wellkept.model import PageRef, Trust
 from wellkept.names import norm
 
 Suppression = Literal["slug-and-title", "slug-only"]
 
 PRIOR_CHARS = 20_000
 
+_LABELS = "|".join(regex.escape(tier.label) for tier in Trust)
+_POINTER_LINE = regex.compile(r"^- [^`\n]*→ `([^`\n]+)`[^\n]*$", regex.MULTILINE)
+_FACT_LINE = regex.compile(rf"^- [^\n]*\(\d\.\d\d, (?:{_LABELS})\)(?:</external-data>)?$", regex.MULTILINE)
 _SLUG_NEIGHBOUR = regex.compile(r"[\p{L}\p{N}/\-]")
 _WORD_NEIGHBOUR = regex.compile(r"[\p{L}\p{M}\p{N}_]")
 _WRITTEN_WITHOUT_SPACES = regex.compile(
@@ -25,10 +28,12 @@ _WRITTEN_WITHOUT_SPACES = regex.compile(
 def already_shown(prior: str, suppression: Suppression) -> Callable[[PageRef], bool]:
     """A test for pages that the last 20,000 characters of `prior` already name.
 
+    Of lines that memory itself brought, only the slug pointed at counts: what a page or fact says about others does
+    not show them, or one page could silence another.
     By slug, standing alone; with "slug-and-title" also by title as a whole word. A title of one word must be written
     with its capitals, because "an apple" does not speak of the page Apple.
     """
-    written = prior[-PRIOR_CHARS:]
+    written = _FACT_LINE.sub("", _POINTER_LINE.sub(r"→ `\1`", prior[-PRIOR_CHARS:]))
     spoken = normalize("NFC", written)
     key = norm(written) if suppression == "slug-and-title" else ""
 

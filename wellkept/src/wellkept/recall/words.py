@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-
-import regex  # type: ignore[import-untyped]
 
 from wellkept.names import norm
 
+_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "he", "ko", "zh", "ja"})
 LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja")
 _EN = "en"
+_BARE_OPENERS = frozenset({"en", "pl", "ru", "uk", "tr"})
 
-_LATIN = regex.compile(r"\p{Latin}")
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
 
 
@@ -67,12 +66,19 @@ class Speech:
         seen = set(words)
         counts = {language.code: len(seen & language.words("hard")) for language in languages()}
         best = max(counts.values())
-        self._spoken = {code for code, count in counts.items() if count and count * 2 >= best} | {_EN}
-        self._sure = {code for code, count in counts.items() if count > 1 and count * 2 >= best} | {_EN}
+        told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._told = frozenset(code for code, count in told.items() if count > 1)
+        self._is_english = counts[_EN] > 0
+        self._sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
+        self._spoken = frozenset(told) | self._sure
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
         return code in self._sure
+
+    def has_bare_genitive(self) -> bool:
+        """Whether names may take an s without an apostrophe: in German, Dutch and the north, or for all we know."""
+        return self.speaks("de") or self.speaks("nl") or (self._told <= {_EN} and not self._is_english)
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
@@ -96,22 +102,32 @@ class Speech:
 
     def is_said_of_people(self, word: str) -> bool:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
-        return word.endswith("ed") or self._in("speaks", word, {_EN})
+        return word.endswith("ed") or self._in("speaks", word, self._spoken)
 
     def is_common(self, word: str) -> bool:
         """Whether the word is ordinary: in lower case it is not a name, even if a page is called so."""
         if self._in("common", word, self._spoken):
             return True
-        common = languages()[0].words("common")
-        return word.isascii() and any(stem in common for stem in _stems(word))
+        return word.isascii() and _is_english(word)
+
+    def is_doubtful_opener(self, word: str) -> bool:
+        """Whether the word, opening a sentence, may well be an ordinary one.
+
+        In languages with articles a bare noun seldom opens a sentence; English verbs do, and so do nouns in Slavic
+        languages and Turkish.
+        """
+        return self.is_common(word) and (
+            self._in("common", word, self._spoken & _BARE_OPENERS) or (word.isascii() and _is_english(word))
+        )
 
     def is_capitalised_noun(self, word: str) -> bool:
-        """Whether the word is a German noun, which has its capital from the grammar."""
-        if not self.speaks("de"):
-            return False
-        german = languages()[1]
-        endings = tuple(german.words("noun-ending"))
-        return word in german.words("common") or (len(word) > 6 and word.endswith(endings))
+        """Whether the word looks like a German noun, which has its capital from the grammar."""
+        endings = tuple(languages()[1].words("noun-ending"))
+        return self.is_listed_noun(word) or (self.speaks("de") and len(word) > 6 and word.endswith(endings))
+
+    def is_listed_noun(self, word: str) -> bool:
+        """Whether the word is an ordinary German noun for certain."""
+        return self.speaks("de") and word in languages()[1].words("common")
 
     def is_known(self, word: str) -> bool:
         """Whether the word stands in any list of the languages spoken."""
@@ -123,9 +139,23 @@ class Speech:
             or self.is_capitalised_noun(word)
         )
 
-    def _in(self, section: str, word: str, codes: set[str]) -> bool:
-        anywhere = not _LATIN.search(word)
-        return any(word in language.words(section) for language in languages() if anywhere or language.code in codes)
+    def _in(self, section: str, word: str, codes: frozenset[str]) -> bool:
+        return word in _words_of(section, codes)
+
+
+@lru_cache(maxsize=1024)
+def _words_of(section: str, codes: frozenset[str]) -> frozenset[str]:
+    return frozenset().union(*(language.words(section) for language in languages() if language.code in codes))
+
+
+def is_noun(word: str) -> bool:
+    """Whether the word is an ordinary English or German one, whatever the text speaks."""
+    return _is_english(word) or word in languages()[1].words("common")
+
+
+def _is_english(word: str) -> bool:
+    common = languages()[0].words("common")
+    return word in common or any(stem in common for stem in _stems(word))
 
 
 def _stems(word: str) -> Iterable[str]:

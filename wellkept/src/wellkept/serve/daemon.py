@@ -9,9 +9,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 from wellkept.errors import DaemonError, SettingsError
+from wellkept.hooks import HOOKS
+from wellkept.memory import Memory
+from wellkept.model import Message
 from wellkept.serve.heartbeat import Heartbeat
 from wellkept.serve.ipc import Door, check_private, install_secret
 from wellkept.serve.kinds import Desk
@@ -60,6 +64,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
         worker = Worker()
         memory = worker.run(lambda: open_memory(settings))
         stack.callback(_stop, worker, memory.close)
+        worker.run(lambda: _warm(memory, settings.source))
         desk = Desk(
             memory=memory,
             worker=worker,
@@ -92,6 +97,13 @@ def serve(settings: Settings, test_clock: Path | None = None, ready: Callable[[P
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _warm(memory: Memory, source: str) -> None:
+    """The first question of a process loads code and word lists; no hook should have to wait for that."""
+    for module in HOOKS.values():
+        import_module(module)
+    memory.context(source, (Message("user", "Good morning, Sam. Is `it` done?"),))
 
 
 @contextmanager

@@ -57,6 +57,9 @@ class Store(Protocol):
     def facts(self, source: str, entity: str | None = None, since: datetime | None = None) -> tuple[Fact, ...]:
         """Active facts of the source by id, of one entity if named, recorded or valid at or after `since` if given."""
 
+    def last_fact_id(self) -> int:
+        """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
+
     def reset(self) -> None:
         """Empty every table, keep the schema, let ids start again at 1."""
 

@@ -394,6 +394,11 @@ class SqliteStore:
         with self._read_soundly():
             return tuple(_fact(row) for row in rows)
 
+    def last_fact_id(self) -> int:
+        """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
+        rows = self._select("SELECT seq FROM sqlite_sequence WHERE name = 'facts'")
+        return int(rows[0][0]) if rows else 0
+
     # -- the whole
 
     def reset(self) -> None:

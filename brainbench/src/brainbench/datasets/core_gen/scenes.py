@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from brainbench.datasets.core_gen.script import Script, ToldFact
@@ -23,7 +24,7 @@ def scene(script: Script) -> None:
     names = Names(script.rng, None if english else table("languages")[script.language])
     cast: dict[str, Named] = {}
     for part, kind in chosen["cast"].items():
-        cast[part] = _namesake(cast[kind[1:]]) if kind.startswith("=") else names.cast(kind)
+        cast[part] = _member(names, cast, kind)
     pages = chosen.get("pages", {})
     script.seed(*(_page(script, cast, part, pages.get(part)) for part in chosen["known"]))
     if english:
@@ -32,9 +33,14 @@ def scene(script: Script) -> None:
         _play(script, cast, chosen, step)
 
 
-def _namesake(of: Named) -> Named:
-    """Another bearer of the same title."""
-    return Named(of.kind, of.title, f"{of.slug}-2", of.given, of.family, of.handle)
+def _member(names: Names, cast: Cast, kind: str) -> Named:
+    """Somebody of `kind`, who may share title (`=p1`) or surname (`~p1`) with another part."""
+    if kind.startswith("~"):
+        return names.person(cast[kind[1:]].family)
+    if kind.startswith("="):
+        of = cast[kind[1:]]
+        return replace(of, slug=f"{of.slug}-2")
+    return names.cast(kind)
 
 
 def _page(script: Script, cast: Cast, part: str, said: Mapping[str, Any] | None) -> Page:

@@ -1,0 +1,179 @@
+"""Which page a name brings, and which names bring nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from wellkept.model import Message, NameKind, NameMatch
+from wellkept.recall import turn_pointers, window_volunteers
+from wellkept.storage import Store
+
+Write = Callable[..., None]
+Arms = Callable[[str], list[tuple[str, str]]]
+
+
+class Watched:
+    """A store that counts its queries, may shuffle their rows and may fail for a kind of name."""
+
+    def __init__(self, store: Store, failing: Iterable[NameKind] = (), seed: int | None = None) -> None:
+        self.store, self.failing, self.seed = store, set(failing), seed
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
+        self.asked.append(kind)
+        if kind in self.failing:
+            raise OSError("the disk is gone")
+        rows = list(self.store.find_names(source, kind, keys))
+        if self.seed is not None:
+            rows.sort(key=lambda row: sha256(f"{self.seed}{row.page.slug}".encode()).digest())
+        return tuple(rows)
+
+
+@pytest.mark.req("C-330")
+@pytest.mark.parametrize(
+    ("text", "arm"),
+    [
+        ("ask Norrie", "alias"),
+        ("ask norrie", "alias-weak"),
+        ("ask Noor Tavenholt", "title"),
+        ("ask noor tavenholt", "title"),
+        ("ask Tavenholt", "title-surname"),
+        ("ask Nørrie", "alias-fold"),
+        ("ask Nóor Tavenholt", "title-fold"),
+        ("ask Noor-T", "slug-suffix"),
+        ("see people/noor-t", "slug-suffix"),
+    ],
+)
+def test_each_arm_finds_its_kind_of_name(write: Write, arms: Arms, text: str, arm: str) -> None:
+    write("people/noor-t", "Noor Tavenholt", "Norrie")
+    assert arms(text) == [("people/noor-t", arm)]
+
+
+@pytest.mark.req("C-330")
+def test_scripts_without_case_have_their_own_arms(write: Write, arms: Arms) -> None:
+    write("p/a", "أحمد الزهراني")
+    write("p/w", "王小明")
+    assert arms("قال أحمد الزهراني") == [("p/a", "uncased-title")]
+    assert arms("请问王小明呢") == [("p/w", "cjk-title")]
+
+
+@pytest.mark.req("C-330")
+def test_an_alias_of_two_live_pages_is_nobodys(write: Write, arms: Arms) -> None:
+    write("p/a", "Sev Akinto", "Sev")
+    write("p/b", "Sev Akinsan", "Sev")
+    assert arms("ask Sev, sev or SEV") == []
+    assert arms("ask Sev Akinto") == [("p/a", "title")]
+
+
+@pytest.mark.req("C-330")
+def test_liveness_comes_before_uniqueness(write: Write, arms: Arms) -> None:
+    write("p/a", "Sev Akinto", "Sev")
+    write("p/b", "Sev Akinsan", "Sev", status="superseded")
+    assert arms("ask Sev") == [("p/a", "alias")]
+    assert arms("ask Sev Akinsan") == []
+
+
+@pytest.mark.req("C-330")
+def test_two_pages_with_one_title_or_surname_bring_nothing(write: Write, arms: Arms) -> None:
+    write("a/x", "Kelpgrove Board")
+    write("b/x", "Kelpgrove Board")
+    write("a/y", "Ida Tavenholt")
+    write("b/y", "Noor Tavenholt")
+    write("c/y", "Tavenholt", kind="company")
+    assert arms("the Kelpgrove Board met") == []
+    assert arms("the tavenholts, Tavenholt") == [("c/y", "title")]
+
+
+@pytest.mark.req("C-330")
+def test_only_people_have_surnames(write: Write, arms: Arms) -> None:
+    write("c/y", "Bright Kelpgrove", kind="company")
+    assert arms("about Kelpgrove") == []
+
+
+@pytest.mark.req("C-330")
+def test_a_page_of_another_source_does_not_exist_here(write: Write, arms: Arms) -> None:
+    write("p/a", "Noor Tavenholt", "Norrie", source="team")
+    assert arms("ask Noor Tavenholt, Norrie, Tavenholt, p/a") == []
+
+
+@pytest.mark.req("C-330")
+def test_a_failing_arm_yields_nothing_and_says_so(store: Store, write: Write) -> None:
+    write("p/a", "Noor Tavenholt", "Norrie")
+    broken = Watched(store, failing=["alias"])
+    pointers, degraded = turn_pointers(broken, "default", "Norrie and norrie", prior="")
+    assert [pointer.arm for pointer in pointers] == ["alias-fold"]
+    assert degraded == ("arm_failed:alias", "arm_failed:alias-weak")
+    pointers, degraded = turn_pointers(Watched(store, failing=["surname"]), "default", "ask norrie", prior="")
+    assert "arm_failed:title-surname" in degraded
+    assert "arm_failed:alias-weak" in degraded
+    assert "alias-weak" not in [pointer.arm for pointer in pointers]
+
+
+@pytest.mark.req("C-331")
+def test_aliases_come_first_and_then_the_order_of_the_text(write: Write, arms: Arms) -> None:
+    write("p/a", "Noor Tavenholt")
+    write("p/b", "Ida Kelpgrove")
+    write("p/c", "Finlay Todhunter", "Finn")
+    assert arms("Ida Kelpgrove, Noor Tavenholt and Finn") == [("p/c", "alias"), ("p/b", "title"), ("p/a", "title")]
+
+
+@pytest.mark.req("C-331")
+def test_the_budget_cuts_after_suppression(store: Store, write: Write) -> None:
+    write("p/a", "Noor Tavenholt")
+    write("p/b", "Ida Kelpgrove")
+    text = "Noor Tavenholt and Ida Kelpgrove"
+    first = turn_pointers(store, "default", text, prior="", pages=1)[0]
+    second = turn_pointers(store, "default", text, prior="as in `p/a`", pages=1)[0]
+    assert ([pointer.slug for pointer in first], [pointer.slug for pointer in second]) == (["p/a"], ["p/b"])
+
+
+@pytest.mark.req("C-331")
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_stores_rows_never_matters(store: Store, write: Write, seed: int) -> None:
+    for number in range(6):
+        write(f"p/{number}", f"Noor{number} Kelpgrove", "Norrie" if number < 2 else f"Ida{number}")
+    text = "Norrie, Ida2, Ida3, Noor4 Kelpgrove, p/5 and Kelpgrove"
+    plain = turn_pointers(store, "default", text, prior="", pages=9)
+    assert turn_pointers(Watched(store, seed=seed), "default", text, prior="", pages=9) == plain
+    assert [pointer.slug for pointer in plain[0]] == ["p/2", "p/3", "p/4", "p/5"]
+
+
+@pytest.mark.req("C-330")
+def test_the_longer_name_hides_the_shorter_one_inside_it(write: Write, arms: Arms) -> None:
+    write("p/a", "Amberly Reedham", "Amberly")
+    write("t/b", "Amberly 500", kind="project")
+    assert arms("order Amberly 500") == [("t/b", "title")]
+    assert arms("order Amberly 500 for Amberly") == [("p/a", "alias"), ("t/b", "title")]
+
+
+@pytest.mark.req("C-314", "C-330")
+@pytest.mark.parametrize("text", ["Noor", "Noor said `x_y` to @ida and 王小明 🦊 وليلى", "Noor Kelp " * 3000])
+def test_a_turn_costs_one_query_per_kind_of_name_however_long_it_is(store: Store, text: str) -> None:
+    watched = Watched(store)
+    turn_pointers(watched, "default", text, prior="")
+    assert len(watched.asked) == len(set(watched.asked)) <= 7
+    watched.asked.clear()
+    window_volunteers(watched, "default", [Message("user", text)] * 4, prior="", exclude=())
+    assert len(watched.asked) == len(set(watched.asked)) <= 7
+
+
+@pytest.mark.req("C-314")
+def test_strong_names_that_no_page_answers_to_take_no_room(write: Write, found: Callable[..., list[str]]) -> None:
+    write("p/z", "Noor Tavenholt")
+    strangers = ", ".join(f"Stranger{chr(97 + n // 26)}{chr(97 + n % 26)} Xylo{chr(97 + n % 26)}" for n in range(300))
+    assert found(f"{strangers} and Noor Tavenholt") == ["p/z"]
+
+
+@pytest.mark.req("C-314")
+def test_at_most_twelve_strong_names_of_a_turn_are_kept(write: Write, found: Callable[..., list[str]]) -> None:
+    for number in range(20):
+        write(f"p/{number:02}", f"Noor{chr(97 + number)} Kelpgrove{chr(97 + number)}")
+    text = ", ".join(f"Noor{chr(97 + number)} Kelpgrove{chr(97 + number)}" for number in range(20))
+    assert found(text, pages=50) == [f"p/{number:02}" for number in range(12)]
