@@ -529,3 +529,82 @@ def test_a_run_that_cannot_be_trusted_may_not_become_a_baseline(
 
 def test_a_zero_metric_counts_zero_in_a_clean_run(good: Scoreboard) -> None:
     assert {cell.metrics["source_isolation_violations"] for cell in good.cells} == {Count(0)}
+
+
+@pytest.mark.req("C-705")
+@pytest.mark.parametrize(("left", "verdict"), [(19, "pass"), (18, "fail")])
+def test_a_stratum_may_lose_one_twentieth_and_no_more(
+    lenient: Profile, good: Scoreboard, left: int, verdict: str
+) -> None:
+    cell = good.cells[0]
+    easy = cell.slices["stratum"]["easy"]
+
+    def sized(total: int, fixtures_hash: str) -> Scoreboard:
+        strata = {**cell.slices["stratum"], "easy": replace(easy, gold_total=total)}
+        return replace(good, fixtures_hash=fixtures_hash, cells=(replace(cell, slices={"stratum": strata}),))
+
+    smaller = sized(left, "a" * 64)
+    outcome = gate(lenient, smaller, baseline_of(sized(20, "f" * 64)), committed(smaller))
+    assert outcome.verdict == verdict
+
+
+@pytest.mark.req("C-708")
+@pytest.mark.parametrize(("words", "verdict"), [("x" * 19, "fail"), ("x" * 20, "pass")])
+def test_a_justification_has_twenty_characters(
+    profile: Profile, worse: Scoreboard, base: Baseline, words: str, verdict: str
+) -> None:
+    assert gate(profile, worse, base, committed(worse, words)).verdict == verdict
+
+
+@pytest.mark.req("C-706")
+@pytest.mark.parametrize(
+    ("metric", "kept", "broken"),
+    [
+        ("false_fire_rate", Ratio(2, 100), Ratio(201, 10_000)),
+        ("know_to_ask_failure_rate", Ratio(2, 100), Ratio(201, 10_000)),
+    ],
+)
+def test_a_floor_is_kept_by_exactly_what_it_demands(
+    profile: Profile, v1_world: Any, metric: str, kept: Ratio, broken: Ratio
+) -> None:
+    board = v1_world.board()
+    cell = next(c for c in board.cells if c.suite == "know-to-ask")
+    for value, verdict in ((kept, "pass"), (broken, "fail")):
+        measured = replace(board, cells=(replace(cell, metrics={**cell.metrics, metric: value}),))
+        assert gate(profile, measured, baseline_of(measured), None).verdict == verdict
+    precise = next(c for c in board.cells if c.suite == "push")
+    for value, verdict in ((Ratio(98, 100), "pass"), (Ratio(9799, 10_000), "fail")):
+        pushed = replace(precise, metrics={**precise.metrics, "push_precision": value})
+        assert gate(profile, replace(board, cells=(pushed,)), baseline_of(board), None).exit_code == 1
+        outcome = gate(profile, replace(board, cells=(pushed,)), baseline_of(replace(board, cells=(pushed,))), None)
+        assert outcome.verdict == verdict
+
+
+@pytest.mark.req("C-706")
+def test_what_was_never_injected_has_no_precision_to_hold(profile: Profile, good: Scoreboard) -> None:
+    cell = next(c for c in good.cells if c.suite == "push")
+    strata = {
+        name: replace(part, gold_total=0, metrics={**part.metrics, "push_precision": None, "push_recall": None})
+        for name, part in cell.slices["stratum"].items()
+    }
+    board = replace(good, cells=(replace(cell, slices={"stratum": strata}),))
+    assert gate(profile, board, baseline_of(board), None).verdict == "pass"
+
+
+@pytest.mark.req("C-705")
+def test_a_message_names_five_new_failures_and_counts_the_rest(
+    lenient: Profile, world: Any, seen: Seen, base: Baseline
+) -> None:
+    for broken, words in ((5, "hard-4/4"), (6, "hard-4/4 and 1 more")):
+        board = world.board({f"hard-{n}": seen(4, ids=("people/ada",)) for n in range(broken)})
+        named = next(b for b in gate(lenient, board, base, None).breaches if b.metric == "failed_items")
+        assert named.detail.endswith(words)
+
+
+@pytest.mark.req("C-706")
+def test_only_what_must_be_zero_is_trusted_in_an_invalid_cell(profile: Profile, world: Any, seen: Seen) -> None:
+    board = world.board({"*": seen(4, error="late", ids=("people/cy",))})
+    outcome = gate(profile, board, None, None)
+    assert metrics_of(outcome) == {"source_isolation_violations"}
+    quiet = world.board({"*": seen(4, error="late")})
+    assert gate(profile, quiet, baseline_of(world.board()), None).exit_code == 2

@@ -7,8 +7,21 @@ from dataclasses import replace
 import pytest
 
 from brainbench.gold import EventGold, Gold
-from brainbench.metrics import Count, Ratio
-from brainbench.model import Capability, Fixture, Observation, Origin, Replayed, SessionBreak, SourceDecl, Turn, Write
+from brainbench.metrics import Count, Mean, Ratio
+from brainbench.model import (
+    Capability,
+    Edit,
+    Event,
+    Fixture,
+    Observation,
+    Origin,
+    Replayed,
+    Resync,
+    SessionBreak,
+    SourceDecl,
+    Turn,
+    Write,
+)
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, Cell, judge, push_ceiling
 
@@ -251,6 +264,33 @@ def test_the_ceiling_of_recall_is_what_fits_the_seams_budget() -> None:
     assert judged.metrics["push_recall_ceiling"] == Ratio(1, 2)
 
 
+@pytest.mark.req("C-601")
+def test_an_id_resolves_when_the_script_or_a_written_session_has_its_page() -> None:
+    persisted = Observation(9, "persist", session_page="sessions/1")
+    replayed = seen(t5=("people/ada", "sessions/1", "people/zed"))
+    with_session = replace(replayed, observations=(*replayed.observations, persisted))
+    assert cell("push", with_session).metrics["unresolved_rate"] == Ratio(1, 3)
+    assert cell("push", replayed).metrics["unresolved_rate"] == Ratio(2, 3)
+    in_universe = replace(FIXTURE, universe="large")
+    assert cell("push", replayed, in_universe).metrics["unresolved_rate"] is None
+
+
+@pytest.mark.req("C-604")
+def test_what_came_with_an_error_counts_nowhere() -> None:
+    broken = cell("push", with_error(PERFECT, 1))
+    assert broken.metrics["push_precision"] == Ratio(1, 1)
+    assert broken.metrics["avg_injected_tokens"] == Mean(10.0, 3)
+    assert broken.metrics["unresolved_rate"] == Ratio(0, 1)
+
+
+@pytest.mark.req("C-402", "C-404")
+def test_a_cell_is_of_the_kind_that_really_ran() -> None:
+    played = [(FIXTURE, GOLD, PERFECT)]
+    kinds = [judge(SUITES["push"], "sut", OPENCLAW, played, kind=kind) for kind in (None, "contract")]
+    assert [found.kind for found in kinds if found] == ["production", "contract"]
+    assert all(found.deviations == OPENCLAW.deviations for found in kinds if found)
+
+
 SCOPED = replace(
     FIXTURE,
     sources=(SourceDecl("default"), SourceDecl("team", "external")),
@@ -293,3 +333,21 @@ def test_what_is_written_in_the_active_source_is_not_foreign() -> None:
     own = replace(SCOPED, active_source="team")
     assert cell("push", seen(t1=("people/cy",)), own).metrics["source_isolation_violations"] == Count(0)
     assert cell("push", seen(t1=("people/ada",)), own).metrics["source_isolation_violations"] == Count(1)
+
+
+@pytest.mark.req("C-603")
+@pytest.mark.parametrize(
+    "change",
+    [
+        Edit(200, slug="people/cy", actor="owner", content="now canary:ed11tt", source="team"),
+        Edit(200, slug="people/cy", actor="owner", replace=("Cy", "canary:ed11tt"), source="team"),
+        Resync(200, snapshot=(("cy.md", "canary:ed11tt"),), source="team"),
+        Write(200, via="fact", actor="owner", content="canary:ed11tt", source="team"),
+    ],
+)
+def test_a_canary_planted_by_a_later_event_betrays_its_source_too(change: Event) -> None:
+    later = replace(SCOPED, events=(change, *SCOPED.events))
+    leaking = replace(seen(), observations=(Observation(3, "turn", text="so: ED11TT"),))
+    assert cell("push", leaking, later).metrics["source_isolation_violations"] == Count(1)
+    own = replace(SCOPED, events=(replace(change, source="default"), *SCOPED.events))
+    assert cell("push", leaking, own).metrics["source_isolation_violations"] == Count(0)

@@ -176,6 +176,8 @@ def test_each_session_has_its_own_page() -> None:
         ),
     )
     seen = (Observation(2, "persist", session_page=PAGE), Observation(4, "persist", session_page="conversations/b2"))
+    unread = (*seen, Observation(4, "persist", error="recall_facts timed out"))
+    assert cell(Replayed("wb", "sut", "direct", unread), script).errors == 2
     swapped = Replayed("wb", "sut", "direct", seen, PERFECT)
     assert cell(swapped, script).metrics["provenance_accuracy"] == Ratio(2, 3)
     right = replace(swapped, facts=(*PERFECT[:2], row("Ada leaves on Friday", page="conversations/b2")))

@@ -36,17 +36,17 @@ def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, se
 def _judged(
     scene: Scene, gold: EventGold | None, observation: Observation | None, pages: frozenset[str] | None
 ) -> JudgedTurn:
-    error = NOT_OBSERVED if observation is None else observation.error
-    injected = () if observation is None or error is not None else unique(observation.ids)
+    seen = observation or Observation(scene.turn.event_id, "turn", error=NOT_OBSERVED)
+    injected = unique(seen.ids)
     return JudgedTurn(
         item=scene.item,
         retrieve=gold.retrieve if gold else None,
         gold=frozenset(gold.gold_slugs) if gold else frozenset(),
         acceptable=frozenset(gold.acceptable_slugs) if gold else frozenset(),
         injected=injected,
-        tokens=observation.tokens if observation is not None and error is None else 0,
+        tokens=seen.tokens,
         unknown=None if pages is None else sum(i not in pages for i in injected),
-        error=error,
+        error=seen.error,
     )
 
 
