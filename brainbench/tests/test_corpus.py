@@ -543,7 +543,7 @@ def test_v1_seeds_become_writes_of_the_owner_in_their_sources() -> None:
         ("people/orla-quist", "crew"),
         ("people/orla-quist", "club"),
         ("people/tobin-achterberg", "club"),
-        ("places/lock-seven", "crew"),
+        ("places/lock-seven", "default"),
     ]
     assert {w.actor for f in fixtures.values() for w in f.setup} == {"owner"}
     facts = [w for w in fixtures["mini-direct"].setup if w.via == "fact"]
