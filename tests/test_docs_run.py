@@ -1,7 +1,8 @@
 """Every command and example of the docs is run as a reader would run it.
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
-not. Words after the language: `slow` leaves a block out of `./bb check`, `exit=1` says how its last command ends.
+not. Words after the language: `slow` leaves a block out of `./bb check`, `exit=1` says how its last command ends. Lines
+below a command are output that it must print, in this order; `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -47,6 +48,23 @@ def commands(body: str) -> list[str]:
     return [line[2:].strip() for line in joined.splitlines() if line.startswith("$ ")]
 
 
+def outputs(body: str) -> list[list[str]]:
+    """Per command, the lines of output shown below it, without blank ones and `...`."""
+    shown: list[list[str]] = []
+    for line in body.replace("\\\n", "").splitlines():
+        if line.startswith("$ "):
+            shown.append([])
+        elif line.strip() not in ("", "..."):
+            shown[-1].append(line.rstrip())
+    return shown
+
+
+def in_order(wanted: list[str], printed: str) -> list[str]:
+    """The wanted lines that do not follow one another in what was printed."""
+    lines = iter([line.rstrip() for line in printed.splitlines()])
+    return [line for line in wanted if line not in lines]
+
+
 def pages() -> list[Path]:
     named = [
         ROOT / "README.md",
@@ -78,11 +96,14 @@ def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
         lines = commands(block.body)
         assert lines, f"{where}: a console block without a `$ ` line"
         argvs = [["sh", "-c", line] for line in lines if line not in THE_TESTS_THEMSELVES]
+        shown = [out for line, out in zip(lines, outputs(block.body), strict=True) if line not in THE_TESTS_THEMSELVES]
     for index, argv in enumerate(argvs, 1):
         done = run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=800)
         expected = block.expected_exit if index == len(argvs) else 0
         assert done.returncode == expected, f"{where}: {argv[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"
+        if block.language == "console":
+            assert in_order(shown[index - 1], done.stdout) == [], f"{where}: {argv[-1]} printed\n{done.stdout}"
 
 
 def test_the_readme_shows_how_to_measure_and_how_to_test():
@@ -102,6 +123,9 @@ def test_blocks_commands_and_marks_are_read_as_written():
     first, second, third = blocks("f.md", text)
     assert (first.line, first.language, first.words, first.expected_exit) == (2, "console", ("slow", "exit=1"), 1)
     assert commands(first.body) == ["one   two", "three"]
+    assert outputs(first.body) == [["output"], []]
+    assert in_order(["b", "c"], "a\nb \nx\nc\n") == []
+    assert in_order(["c", "b"], "a\nb\nx\nc\n") == ["b"]
     assert second.language == "text"
     assert third.body == "1\n"
 
