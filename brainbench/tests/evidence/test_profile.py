@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from brainbench.errors import IncompatibleError
-from brainbench.evidence.profile import Floor, Profile, read_profile, stricter
+from brainbench.evidence.profile import Floor, Place, Profile, read_profile, stricter
 
-TABLE = {
+ROOT = Path(__file__).parents[3]
+TABLE: dict[str, tuple[Any, ...]] = {
     "know_to_ask_failure_rate": ("max", ".02", ".02", ".20", ".65"),
     "false_fire_rate": ("max", ".02", ".02", ".03", ".06"),
     "push_precision": ("min", ".98", ".98", ".95", ".85"),
@@ -19,7 +23,7 @@ TABLE = {
     "continuity_rate": ("min", "1", ".98", ".90", ".60"),
     "stored_continuity_rate": ("min", None, ".95", ".85", ".50"),
 }
-PLACES = (("v1", "all"), ("v2", "easy"), ("v2", "medium"), ("v2", "hard"))
+PLACES: tuple[Place, ...] = (("v1", "all"), ("v2", "easy"), ("v2", "medium"), ("v2", "hard"))
 
 
 def profile_of(text: str, name: str = "gate.toml") -> Profile:
@@ -27,20 +31,27 @@ def profile_of(text: str, name: str = "gate.toml") -> Profile:
 
 
 @pytest.mark.req("C-706", "C-720")
-def test_the_shipped_gate_is_the_table_of_the_specification(profile: Profile) -> None:
-    expected = {place: set() for place in PLACES}
+def test_a_shipped_floor_is_laxer_than_the_table_only_where_a_decision_record_names_it(profile: Profile) -> None:
+    expected: list[tuple[Place, Floor]] = []
     for metric, (bound, *values) in TABLE.items():
         for place, value in zip(PLACES, values, strict=True):
             if value is not None:
-                expected[place].add((metric, "", bound, Fraction(value)))
+                expected.append((place, Floor(metric, "", bound, Fraction(value))))
     for seam, value in (("openclaw", ".98"), ("claude-code", ".98"), ("codex", ".58")):
-        expected["v1", "all"].add(("push_recall", seam, "min", Fraction(value)))
-    for stratum, value in (("easy", ".97"), ("medium", ".75"), ("hard", ".35")):
-        expected["v2", stratum].add(("push_recall", "", "min_of_ceiling", Fraction(value)))
-    found = {place: {(f.metric, f.seam, f.bound, f.value) for f in floors} for place, floors in profile.floors.items()}
-    assert found == expected
-    assert profile.zero == {"source_isolation_violations"}
+        expected.append((PLACES[0], Floor("push_recall", seam, "min", Fraction(value))))
+    for place, value in zip(PLACES[1:], (".97", ".75", ".35"), strict=True):
+        expected.append((place, Floor("push_recall", "", "min_of_ceiling", Fraction(value))))
+    laxer = {f"`{'.'.join(place)}.{f.metric}`" for place, f in expected if not _kept(profile.floors[place], f)}
+    decided = "".join(path.read_text() for path in sorted((ROOT / "docs" / "adr").glob("*.md")))
+    unrecorded = sorted(name for name in laxer if name not in decided)
+    assert unrecorded == [], "floors only rise: raise these again, or name them so in a record under docs/adr"
+    assert {"source_isolation_violations"} <= profile.zero
     assert profile.name == "conformance"
+
+
+def _kept(floors: Iterable[Floor], wanted: Floor) -> bool:
+    same = [f.value for f in floors if (f.metric, f.seam, f.bound) == (wanted.metric, wanted.seam, wanted.bound)]
+    return any(v <= wanted.value if wanted.bound == "max" else v >= wanted.value for v in same)
 
 
 @pytest.mark.req("E-902", "C-710")
