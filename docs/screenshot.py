@@ -1,6 +1,6 @@
 """Draw docs/images/scoreboard.svg: what `brainbench run` prints, in colour.
 
-    ./bb python docs/screenshot.py
+./bb python docs/screenshot.py
 """
 
 import io

@@ -14,6 +14,8 @@ Actor = Literal["owner", "agent", "external"]
 Stratum = Literal["easy", "medium", "hard"]
 SeamKind = Literal["production", "contract"]
 SUITE_NAMES = ("know-to-ask", "push", "write-back", "continuity")
+VOLUNTEERS = 3
+"""Pages that a seam with volunteers lets a memory offer on a turn besides those it points at."""
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
 
@@ -369,3 +371,8 @@ class SeamConfig:
     deadline_ms: int | None = None
     suites: tuple[str, ...] = SUITE_NAMES
     deviations: tuple[str, ...] = field(default=())
+
+    @property
+    def capacity(self) -> int:
+        """How many pages a memory can bring to one turn: those it points at, and volunteers where there are any."""
+        return self.budget.pages + (VOLUNTEERS if "volunteers" in self.fragments else 0)

@@ -17,7 +17,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "know_to_ask_failure_rate": ("max", ".02", ".02", ".20", ".65"),
     "false_fire_rate": ("max", ".02", ".02", ".03", ".06"),
     "push_precision": ("min", ".98", ".98", ".95", ".85"),
-    "write_back_fidelity": ("min", "1", "1", ".90", ".60"),
+    "write_back_fidelity": ("min", "1", "1", ".98", ".95"),
     "provenance_accuracy": ("min", "1", "1", "1", "1"),
     "attribution_accuracy": ("min", "1", "1", ".90", ".60"),
     "continuity_rate": ("min", "1", ".98", ".90", ".60"),

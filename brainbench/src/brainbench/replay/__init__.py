@@ -257,7 +257,7 @@ class _Play:
                 roles=session.seam.roles,
             )
         )
-        seen = _injected(turn.event_id, injection)
+        seen = _injected(turn.event_id, injection, session.seam.capacity)
         if self.number > 1 and Capability.RECALL_FACTS in self.system.can:
             seen = replace(
                 seen, facts=tuple(self.system.recall_facts(source, turn.text, FACTS_PER_TURN))[:FACTS_PER_TURN]
@@ -307,7 +307,8 @@ class _Play:
         return before.replace(old, new, 1)
 
 
-def _injected(event_id: int, injection: Injection) -> Observation:
+def _injected(event_id: int, injection: Injection, most: int) -> Observation:
+    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
     size = len(injection.text)
     if size > ANSWER_LIMIT:
         raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")
@@ -316,7 +317,7 @@ def _injected(event_id: int, injection: Injection) -> Observation:
         event_id,
         "turn",
         text=injection.text,
-        ids=ids,
+        ids=ids[:most],
         tokens=estimated_tokens(injection.text) + estimated_tokens(injection.preamble),
         degraded=injection.degraded,
     )

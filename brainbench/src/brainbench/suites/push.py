@@ -9,14 +9,14 @@ from brainbench.metrics import Judged
 from brainbench.model import Capability, Fixture, Replayed, SeamConfig
 from brainbench.suites.cell import Suite, Tally
 from brainbench.suites.scripts import unique, user_scenes
-from brainbench.suites.turns import DELIVERS, capacity, judge_turns
+from brainbench.suites.turns import DELIVERS, judge_turns
 
 NAME = "push"
 
 
 def push_ceiling(seam: SeamConfig, golds: Iterable[tuple[Fixture, Gold]]) -> tuple[int, int]:
     """The most wanted pages that the seam's budget allows, and how many are wanted."""
-    room, n, of = capacity(seam), 0, 0
+    room, n, of = seam.capacity, 0, 0
     for fixture, gold in golds:
         for scene in user_scenes(fixture, NAME):
             event = gold.events.get(scene.turn.event_id)

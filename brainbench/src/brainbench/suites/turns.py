@@ -10,13 +10,6 @@ from brainbench.suites.scripts import NOT_OBSERVED, Scene, strays, turn_observat
 
 DELIVERS = frozenset({Capability.CONTEXT, Capability.HOOK_PROCESS, Capability.SEARCH})
 """Ways to bring memory to a turn; a system needs one of them."""
-VOLUNTEERS = 3
-"""Pages that a seam with volunteers lets a system offer on a turn besides those it points at."""
-
-
-def capacity(seam: SeamConfig) -> int:
-    """How many pages a system can inject on one turn of this seam."""
-    return seam.budget.pages + (VOLUNTEERS if "volunteers" in seam.fragments else 0)
 
 
 def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -> Judged:
@@ -29,7 +22,7 @@ def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, se
         strays=strays(replayed, "write", "persist"),
         leaks=turn_leaks(fixture, replayed, seen),
         scoped=is_scoped(fixture),
-        capacity=capacity(seam),
+        capacity=seam.capacity,
     )
 
 

@@ -346,7 +346,7 @@ def _names(page: Page) -> tuple[Name, ...]:
         *(("tail", key) for key in (tail, norm(tail), slugify(tail), ascii_slug(tail))),
     ]
     if words and page.type == "person" and len(surname := norm(words[-1])) >= _SHORTEST_SURNAME:
-        found.append(("surname", surname))
+        found += [("surname", surname), ("surname", fold(words[-1]))]
     if words and page.type in ("person", "company"):
         found.append(("first", norm(words[0])))
     return tuple(Name(kind, key) for kind, key in dict.fromkeys(found) if key and len(key) <= _LONGEST_NAME)
