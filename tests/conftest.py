@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+_IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.test")
 NOT_OURS = ("__pycache__", "build", "dist", "uv.lock")
 
 
@@ -50,7 +51,7 @@ def own_files() -> list[str]:
 
 @pytest.fixture
 def copy_of_repository(tmp_path: Path) -> Callable[[], Path]:
-    """Makes a copy in which commands may write; it borrows this repository's environment."""
+    """Makes a copy in which commands may write: a checkout with one commit, which borrows this environment."""
 
     def copy() -> Path:
         target = tmp_path / "repository"
@@ -59,6 +60,8 @@ def copy_of_repository(tmp_path: Path) -> Callable[[], Path]:
             shutil.copy2(ROOT / name, target / name)
         if (ROOT / ".venv").exists():
             (target / ".venv").symlink_to(ROOT / ".venv")
+        for words in (["init", "-q"], ["add", "."], [*_IDENTITY, "commit", "-q", "-m", "copy"]):
+            run(["git", *words], cwd=target, check=True, capture_output=True)
         return target
 
     return copy

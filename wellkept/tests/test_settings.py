@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from pathlib import Path
 
@@ -95,8 +96,9 @@ def test_a_long_data_directory_has_its_socket_in_the_runtime_directory() -> None
     found = load_settings({"HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"}, {"data_dir": deep})
     assert found.socket == Path(f"/run/user/7/wellkept-{digest}.sock")
     for runtime in ({}, {"XDG_RUNTIME_DIR": "relative"}, {"XDG_RUNTIME_DIR": deep}):
-        with pytest.raises(SettingsError, match="XDG_RUNTIME_DIR"):
-            load_settings({"HOME": "/h"} | runtime, {"data_dir": deep})
+        own = load_settings({"HOME": "/h", **runtime}, {"data_dir": deep}).socket
+        assert own.parent == Path(f"/tmp/wellkept-{os.getuid()}")
+        assert own.name == found.socket.name
 
 
 @pytest.mark.req("C-420")

@@ -116,15 +116,12 @@ def _socket(data_dir: Path, env: Mapping[str, str]) -> Path:
     beside = data_dir / "wellkept.sock"
     if len(os.fsencode(beside)) <= SOCKET_PATH_BYTES:
         return beside
-    runtime = env.get("XDG_RUNTIME_DIR", "")
-    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
-    short = Path(runtime) / f"wellkept-{digest}.sock"
-    if not runtime.startswith("/") or len(os.fsencode(short)) > SOCKET_PATH_BYTES:
-        raise SettingsError(
-            f"data directory {data_dir}: too long for a socket in it. "
-            "Name a shorter one, or set XDG_RUNTIME_DIR to a short private directory"
-        )
-    return short
+    given = env.get("XDG_RUNTIME_DIR", "")
+    name = f"wellkept-{hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]}.sock"
+    for runtime in (given if given.startswith("/") else "", f"/tmp/wellkept-{os.getuid()}"):  # noqa: S108
+        if runtime and len(os.fsencode(Path(runtime) / name)) <= SOCKET_PATH_BYTES:
+            return Path(runtime) / name
+    raise SettingsError(f"data directory {data_dir}: too long for a socket in it. Name a shorter one")
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, object]:

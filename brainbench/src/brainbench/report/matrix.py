@@ -58,6 +58,9 @@ def _standing(cell: Cell | None) -> str:
 def _metric_lines(by_seam: Mapping[str, Cell], seams: Sequence[str], strata: bool) -> Iterator[tuple[str, list[str]]]:
     """A line per metric that any seam measured, then one per stratum if asked."""
     suite = next(iter(by_seam.values())).suite
+    left_out = {seam: len(cell.not_applicable) for seam, cell in by_seam.items() if cell.status != "not_applicable"}
+    if any(left_out.values()):
+        yield "fixtures not applicable", [str(left_out[seam]) if seam in left_out else "" for seam in seams]
     for name in SUITES[suite].metrics if suite in SUITES else ():
         values = {seam: cell.metrics.get(name) for seam, cell in by_seam.items() if cell.status != "not_applicable"}
         if not _worth_a_line(name, values.values()):

@@ -57,6 +57,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
     clock = real_clock if test_clock is None else file_clock(test_clock)
     make_private(settings.data_dir)
     check_private(settings.data_dir)
+    make_private(settings.socket.parent)
     check_private(settings.socket.parent)
     with ExitStack() as stack:
         stack.enter_context(_only_one(settings.data_dir))
