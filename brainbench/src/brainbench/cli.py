@@ -101,6 +101,14 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
             help="Whose turns the OpenClaw window holds (disclosed).",
         ),
         click.option("--seed", type=int, default=42, show_default=True, help="Keys the opaque run ids."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0.1),
+            default=30.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long one fixture may take before the system's process is ended.",
+        ),
         click.option("--jobs", type=click.IntRange(1, 64), help="Worker processes.  [default: cores, at most 4]"),
     ]
     for option in reversed(options):
@@ -323,7 +331,7 @@ def _choice(flags: dict[str, Any]) -> Choice:
     if any(":" in name for name in flags["systems"]):
         sys.path.insert(0, os.getcwd())
     wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
-    chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs")}
+    chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs", "timeout")}
     return choose(**chosen, command=tuple(sys.argv[1:]))
 
 

@@ -79,6 +79,7 @@ def choose(
     openclaw_window: str = "mixed",
     seed: int = 42,
     jobs: int | None = None,
+    timeout: float = FIXTURE_SECONDS,
     command: Sequence[str] = (),
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
@@ -103,6 +104,7 @@ def choose(
         seed=seed,
         jobs=jobs or min(4, os.cpu_count() or 1),
         modes=modes,
+        fixture_seconds=timeout,
         command=tuple(command),
     )
 
