@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from brainbench import __version__
-from brainbench.errors import BenchError, CorpusError, IncompatibleError, UsageError
+from brainbench.errors import BenchError, CorpusError, IncompatibleError, OutputError, UsageError
 from brainbench.report.terminal import print_scoreboard
 from brainbench.report.write import to_line
 
@@ -57,7 +57,9 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             return command(*args, **kwargs)
         except CorpusError as error:
             for fault in error.faults:
-                click.echo(f"brainbench: inconclusive: corpus: {fault}", err=True)
+                click.echo(str(fault), err=True)
+            files = len({fault.file for fault in error.faults})
+            click.echo(f"brainbench: inconclusive: schema: {len(error.faults)} faults in {files} files", err=True)
             sys.exit(2)
         except BenchError as error:
             for line in str(error).splitlines():
@@ -136,7 +138,12 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 @click.option("--justification", metavar="STR", help="Why a worse baseline is right (20 characters or more).")
 @click.option("--allow-regression", metavar="STR", help="Pass in spite of breaches, locally, for this reason.")
 @click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
-@click.option("--run-ledger", type=click.Path(path_type=Path), metavar="FILE", help="One line a run is appended here.")
+@click.option(
+    "--run-ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="One line a run is appended here.  [in a checkout: .brainbench/run-ledger.jsonl]",
+)
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
 @reported
@@ -423,10 +430,15 @@ def _bytes_of(path: Path) -> bytes:
         raise IncompatibleError(f"{path}: {error.strerror or error}; name a baseline or result file") from error
 
 
-def _top() -> Path:
-    """The checkout, or else the directory, that evidence/ is looked for in."""
+def _checkout() -> Path | None:
+    """The nearest directory, from the current one up, that holds gates."""
     here = Path.cwd()
-    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), here)
+    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), None)
+
+
+def _top() -> Path:
+    """Where evidence/ is looked for."""
+    return _checkout() or Path.cwd()
 
 
 def _profile(name: str) -> Profile:
@@ -474,7 +486,6 @@ def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
 
 
 def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) -> None:
-    from brainbench.evidence import repository, runledger
     from brainbench.report.markdown import summary
     from brainbench.report.write import write_json, write_text
 
@@ -482,12 +493,25 @@ def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) ->
         write_json(flags["out"], _result(done, outcome))
     if flags["markdown"] is not None:
         write_text(flags["markdown"], summary(done.board, outcome, strata=flags["strata"]))
-    if flags["run_ledger"] is not None:
-        ran_at = str(done.board.receipt["ts"])
-        dirty = repository.is_dirty(Path(__file__).parent)
-        runledger.append(
-            flags["run_ledger"], runledger.sweep_of(done.board, ran_at=ran_at, seed=flags["seed"], dirty=dirty)
-        )
+    _log_sweep(done, flags)
+
+
+def _log_sweep(done: Run, flags: dict[str, Any]) -> None:
+    """Add the run to its ledger. Only one that was asked for by name may stop the command."""
+    from brainbench.evidence import repository, runledger
+
+    asked, checkout = flags["run_ledger"], _checkout()
+    place = asked or (checkout / ".brainbench" / "run-ledger.jsonl" if checkout else None)
+    if place is None:
+        return
+    dirty = repository.is_dirty(Path(__file__).parent)
+    line = runledger.sweep_of(done.board, ran_at=str(done.board.receipt["ts"]), seed=flags["seed"], dirty=dirty)
+    try:
+        runledger.append(place, line)
+    except OutputError as error:
+        if asked is not None:
+            raise
+        click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
 def _ended(board: Scoreboard, outcome: Outcome | None) -> int:
@@ -507,7 +531,6 @@ def _ended(board: Scoreboard, outcome: Outcome | None) -> int:
 def _save_observations(done: Run, directory: Path | None) -> None:
     import msgspec
 
-    from brainbench.errors import OutputError
     from brainbench.report.write import write_json
 
     if directory is None:
