@@ -161,7 +161,8 @@ def _commands(name: str, command: object) -> Iterator[str]:
 
     if not isinstance(command, click.Command):
         raise TypeError(f"{name}: the entry point is no click command")
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    names = ["-h", "--help"]  # as both command lines set it; click would otherwise keep those of the last invocation
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, help_option_names=names)
     yield f"## {name}\n\n```text\n{command.get_help(context).rstrip()}\n```"
     if isinstance(command, click.Group):
         for child in command.list_commands(context):

@@ -68,3 +68,16 @@ class Nosy(Polite):
     def context(self, ask: Ask) -> Injection:
         seen = [f"{name}=" for name in os.environ if name.startswith(("BRAINBENCH", "SECRET"))]
         return Injection(" ".join([*seen, *os.listdir(".")]), ids=())
+
+
+class Boastful(Polite):
+    can = frozenset({Capability.PAGE_WRITE, Capability.SEARCH, Capability.CONTEXT})
+
+
+class Misspelt(Polite):
+    can = frozenset({Capability.PAGE_WRITE, "contxt"})  # type: ignore[arg-type]
+
+
+class Needy(Polite):
+    def __init__(self, address: str) -> None:
+        self.address = address

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -130,6 +131,62 @@ def test_a_system_that_fails_everywhere_makes_invalid_cells_and_exit_code_2(plac
     assert done.exit_code == 2
     assert "INVALID" in done.stdout
     assert "error_share: misbehaving:Raising/openclaw/know-to-ask" in done.stderr
+
+
+def test_what_a_failing_system_said_is_told(place: Path) -> None:
+    done = brainbench(*RUN[:5], "--system", "misbehaving:Raising", "--jobs", "1", "--suite", "know-to-ask")
+    assert "more than 2 %; most often: ValueError: no" in " ".join(done.stdout.split())
+    assert "most often: ValueError: no" in done.stderr
+
+
+def test_a_run_needs_no_checkout_as_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = brainbench(
+        "run", "--fixtures", MINI / "fixtures", "--gold", MINI / "gold", "--system", "bm25", "--jobs", "1"
+    )
+    assert done.exit_code == 0, done.output
+    assert "no fault" in brainbench("validate").stdout
+
+
+def process(*argv: object, stdout: int, folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", "from brainbench.cli import main; main()", *map(str, argv)]
+    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)})
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_behind_standard_output_is_no_regression(place: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = process(*RUN, stdout=full.fileno(), folder=place)
+        said = done.communicate(timeout=60)[1].decode()
+    assert said == "brainbench: inconclusive: output: standard output: No space left on device\n"
+    assert done.returncode == 2
+
+
+def test_a_fault_of_the_bench_itself_is_no_regression(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("brainbench.cli.print_scoreboard", lambda *_, **__: 1 / 0)
+    done = brainbench(*RUN)
+    assert done.exit_code == 2
+    assert "ZeroDivisionError" in done.stderr
+    assert done.stderr.splitlines()[-1] == "brainbench: inconclusive: internal: a fault of brainbench; please report it"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_run_that_is_told_to_stop_leaves_nothing_behind(place: Path, number: signal.Signals) -> None:
+    folder = place / "temporary"
+    folder.mkdir()
+    argv = (*RUN[:5], "--system", "misbehaving:Hanging", "--jobs", "1", "--out", "result.json")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "TMPDIR": str(folder)}
+    command = [sys.executable, "-c", "from brainbench.cli import main; main()", *argv]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    until = time.monotonic() + 30
+    while not list(folder.glob("brainbench-*/*/home")) and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1].decode()
+    assert said == "brainbench: inconclusive: interrupted: nothing was written\n"
+    assert running.returncode == 2
+    assert list(folder.iterdir()) == []
+    assert not (place / "result.json").exists()
 
 
 @pytest.mark.req("C-130")

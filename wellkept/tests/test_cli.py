@@ -101,6 +101,7 @@ def test_a_file_that_is_no_text_is_named_and_the_others_are_kept(run: Run, tmp_p
     (notes / "a.md").write_bytes(b"\xff\xfe")
     (notes / "b.md").write_text("fine")
     result = run("import", str(notes))
+    assert result.stderr == f"wellkept: refused {notes / 'a.md'}: not UTF-8 text (byte 0)\n"
     assert result.exit_code == 1
     assert result.stdout == "1 created, 0 updated, 0 unchanged\n"
     assert result.stderr.count("\n") == 1

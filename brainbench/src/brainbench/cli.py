@@ -5,7 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import signal
 import sys
+import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,13 +51,31 @@ class Command(click.Command):
         return super().make_context(info_name, args, *rest, **extra)
 
 
+@contextmanager
+def _ended_like_an_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP do what Ctrl-C does, so that worker processes and their directories go too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def reported(command: Callable[P, T]) -> Callable[P, T]:
-    """The command with its errors as one line each on standard error, and the exit code they stand for."""
+    """The command with its errors as one line each on standard error, and the exit code they stand for.
+
+    Exit code 1 is kept for what was measured, so whatever else goes wrong ends with 2.
+    """
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return command(*args, **kwargs)
+            with _ended_like_an_interrupt():
+                return command(*args, **kwargs)
         except CorpusError as error:
             for fault in error.faults:
                 click.echo(str(fault), err=True)
@@ -68,8 +89,26 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
         except KeyboardInterrupt:
             click.echo("brainbench: inconclusive: interrupted: nothing was written", err=True)
             sys.exit(2)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception:
+            traceback.print_exc()
+            click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
+            sys.exit(2)
 
     return run
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """OutputError where standard output takes nothing any more: a full disk, or a pipe whose reader has ended."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        with open(os.devnull, "wb") as nowhere:  # or Python complains once more of what is buffered while it ends
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -81,6 +120,9 @@ def main() -> None:
     brainbench run                        the whole bench on the bundled corpus
     brainbench run --system bm25          another memory
     brainbench gate --profile conformance judge this tree against the main branch
+
+    Exit codes: 0 pass, 1 something that was measured got worse or broke a floor, 2 nothing that can be trusted was
+    measured.
     """
 
 
@@ -168,10 +210,11 @@ def run(**flags: Any) -> None:
     _save_observations(done, flags["save_observations"])
     gating.bank(done.board)
     _write_results(done, outcome, flags)
-    if flags["as_json"]:
-        click.echo(to_line(_result(done, outcome)), nl=False)
-    else:
-        print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
+    with _printing():
+        if flags["as_json"]:
+            click.echo(to_line(_result(done, outcome)), nl=False)
+        else:
+            print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
     sys.exit(_ended(done.board, outcome))
 
 
@@ -442,13 +485,12 @@ def _top() -> Path:
 
 
 def _profile(name: str) -> Profile:
-    from importlib import resources
-
+    from brainbench.corpus import shipped
     from brainbench.evidence.profile import read_profile
 
     gates = _top() / "evidence" / "gates"
     path = gates / f"{name}.toml"
-    bundled = Path(str(resources.files("brainbench") / "bundled" / "gates" / f"{name}.toml"))
+    bundled = shipped("gates", "evidence/gates") / f"{name}.toml"
     for place in (path, bundled):
         if place.is_file():
             return read_profile(place.read_bytes(), str(place))

@@ -160,6 +160,18 @@ def test_a_system_stands_on_one_screen_with_its_seams_side_by_side(board):
     codex = replace(board.cells[0], seam="codex", kind="contract", gold_failed=8, deviations=())
     page = render(replace(board, cells=(board.cells[0], codex, *board.cells[1:2])))
     assert MATRIX in page
+    assert page.index("↓ less is better") < page.index(MATRIX)
+
+
+def test_scored_cells_in_which_something_went_wrong_are_told(board):
+    stumbled = replace(board.cells[0], errors=1, events=80, reason="1 of 80 events went wrong; most often: Boom: x")
+    page = render(replace(board, cells=(stumbled,)))
+    title, line = (
+        "! errors, counted as failures",
+        "know-to-ask (claude-code): 1 of 80 events went wrong; most often: Boom: x",
+    )
+    assert f"{title}\n  wellkept: {line}\n" in page
+    assert title not in render(replace(board, cells=(replace(stumbled, errors=0),)))
 
 
 MATRIX = """

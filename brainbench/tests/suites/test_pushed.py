@@ -182,6 +182,8 @@ def test_a_cell_is_invalid_past_two_percent_of_errors(errors: int, status: str) 
     observed = tuple(Observation(n, "turn", error="timed out" if n <= errors else None) for n in range(1, 101))
     judged = cell("know-to-ask", Replayed("fx", "sut", "openclaw", observed), fixture, gold)
     assert (judged.status, judged.errors, judged.gold_failed) == (status, errors, errors)
+    assert ("most often: timed out" in judged.reason) == (errors > 0)
+    assert ("more than 2 %" in judged.reason) == (status == "invalid")
 
 
 @pytest.mark.req("C-202", "C-604")

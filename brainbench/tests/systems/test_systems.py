@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from brainbench.errors import UsageError
@@ -47,6 +50,33 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="is not a brainbench"):
         load_system("pathlib:Path")
     assert system_names()[:4] == ("wellkept", "null", "bm25", "files+grep")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("misbehaving:Boastful", "`can` holds search, so it must define search"),
+        ("misbehaving:Misspelt", "`can` holds contxt; known: page_write, "),
+        ("misbehaving:Needy", "TypeError: .*missing 1 required positional argument: 'address'"),
+        ("misbehaving:Nobody", "AttributeError: module 'misbehaving' has no attribute 'Nobody'"),
+        ("json:loads", "cannot be loaded: TypeError"),
+        (":X", "cannot be loaded: ValueError: Empty module name"),
+    ],
+)
+def test_a_class_that_cannot_be_measured_is_refused_before_anything_is_played(
+    name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    with pytest.raises(UsageError, match=said):
+        load_system(name)
+
+
+def test_a_known_system_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "brainbench.systems.wellkept", None)
+    monkeypatch.setitem(sys.modules, "wellkept", None)
+    monkeypatch.delitem(sys.modules, "brainbench.systems.wellkept")
+    with pytest.raises(UsageError, match="`pip install wellkept` first"):
+        load_system("wellkept")
 
 
 def test_what_a_system_did_not_claim_is_refused() -> None:

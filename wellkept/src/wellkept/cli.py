@@ -44,7 +44,7 @@ class _BadFile(click.ClickException):
     exit_code = 2
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="wellkept")
 def main() -> None:
     """A local-first memory for coding agents and assistants.
@@ -155,7 +155,11 @@ def user_prompt(harness: str, as_json: bool, source: str | None, data_dir: Path 
 
     \b
     Example:
-      echo '{"prompt": "What did Ada decide?", "transcript_path": "..."}' | wellkept hook user-prompt
+      echo '{"prompt": "What did Ada decide?", "transcript_path": "'$HOME'/.claude/projects/new.jsonl"}' |
+        wellkept hook user-prompt
+
+    Standard error says what came of it. A transcript is read from below a harness's own directory only; one that
+    is not there yet is an empty conversation.
     """
     from datetime import UTC, datetime
     from importlib import import_module
@@ -317,7 +321,7 @@ def import_(directory: Path, as_json: bool, source: str | None, data_dir: Path |
             try:
                 counts[memory.put_page(scope, slug, _markdown(path)).status] += 1
             except (InvalidInput, _BadFile) as error:
-                refused.append(f"{path}: {error}")
+                refused.append(str(error) if isinstance(error, _BadFile) else f"{path}: {error}")
     summary = ", ".join(f"{count} {status}" for status, count in counts.items())
     _print(as_json, {**counts, "refused": refused}, summary)
     for line in refused:

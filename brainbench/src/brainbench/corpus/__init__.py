@@ -52,6 +52,8 @@ __all__ = [
     "script_hash",
 ]
 SUFFIX = ".fixture.json"
+CHECKOUT = Path(__file__).resolve().parents[4]
+"""The repository, where the bench is installed from a checkout of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +179,13 @@ def corpus_places() -> Sequence[Path]:
     """The directories in which corpora are looked for, nearest first."""
     here = Path.cwd()
     places = [directory / "corpus" for directory in (here, *here.parents)]
-    bundled = resources.files("brainbench") / "bundled"
-    return [*places, Path(str(bundled))]
+    return [*places, shipped("", "corpus")]
+
+
+def shipped(in_wheel: str, in_checkout: str) -> Path:
+    """The directory that comes with the bench: inside its package, or in the checkout that it was installed from."""
+    bundled = Path(str(resources.files("brainbench"))) / "bundled"
+    return bundled / in_wheel if bundled.is_dir() else CHECKOUT / in_checkout
 
 
 def _manifest_beside(fixtures_dir: Path, documents: Sequence[Document]) -> tuple[Manifest | None, tuple[Fault, ...]]:

@@ -118,7 +118,8 @@ def _doubts(board: Scoreboard) -> Iterator[tuple[Reason, str]]:
         if cell.status in ("invalid", "failed"):
             yield Reason.ERROR_SHARE, f"{cell.key} is {cell.status}: {cell.reason}"
         elif cell.errors:
-            yield Reason.ERROR_SHARE, f"{cell.key}: {cell.errors} of {cell.events} events went wrong"
+            words = cell.reason or f"{cell.errors} of {cell.events} events went wrong"
+            yield Reason.ERROR_SHARE, f"{cell.key}: {words}"
     for system, fixture, why in board.seed_failures:
         yield Reason.SEED_FAILURE, f"{system}: {fixture}: {why}"
     yield from ((Reason.PANEL, text) for text in board.panel_failures)

@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
@@ -84,9 +85,18 @@ def sweep(
         raise
     finally:
         pool.join()
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
+
+
+def _remove(directory: str) -> None:
+    """Remove the workers' directory. What a stopped worker had started may write there until it has ended, too."""
+    for pause in (0.0, 0.1, 0.3, 1.0, 2.0):
+        time.sleep(pause)
+        shutil.rmtree(directory, ignore_errors=True)
+        if not os.path.exists(directory):
+            return
 
 
 def _pool(jobs: int, directory: str) -> ProcessPool:

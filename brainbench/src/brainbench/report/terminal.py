@@ -56,6 +56,7 @@ def render(
 ) -> str:
     """The scoreboard as text; no line is wider than `width`, which is kept between 60 and 100 columns."""
     from rich.console import Console
+    from rich.text import Text
 
     page = io.StringIO()
     console = Console(
@@ -70,6 +71,7 @@ def render(
     )
     _header(console, board)
     if not long:
+        console.print(Text(wording.KEY, style="dim", overflow="fold"))
         for system, every in groupby(board.cells, key=lambda cell: cell.system):
             prefix = f"{system}/"
             taken = {place[len(prefix) :]: v for place, v in board.latencies.items() if place.startswith(prefix)}
@@ -168,6 +170,7 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None) -> Non
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
     _lines(console, "cells without numbers", wording.unscored(board))
+    _lines(console, "! errors, counted as failures", wording.errors(board))
     _lines(console, wording.TIES, wording.ties(board))
     _lines(console, "ceilings", wording.ceilings(board))
     _lines(console, "deviations from the harness itself", (f"{s}: {words}" for s, words in wording.deviations(board)))

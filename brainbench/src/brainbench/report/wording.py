@@ -31,6 +31,13 @@ LIMITS = (
 )
 
 
+KEY = (
+    "n/of rate: n of so many that were asked. failed: not as it should be. ↓ less is better, ↑ more is better: "
+    "these the gate holds; rows without an arrow explain them."
+)
+"""How to read the compact scoreboard."""
+
+
 def clean(text: object, limit: int = 400) -> str:
     """The text on one line with every control, bidi and invisible character spelled out, at most `limit` long."""
     shown = "".join(character if character.isprintable() else _spelled(character) for character in str(text))
@@ -120,6 +127,17 @@ def unscored(board: Scoreboard) -> Iterator[str]:
             found.setdefault((cell.system, cell.suite, status(cell)), []).append(cell.seam)
     for (system, suite, words), seams in found.items():
         yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {words}"
+
+
+def errors(board: Scoreboard) -> Iterator[str]:
+    """The scored cells in which something went wrong, and what: `system: suite (seams): words`."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for cell in board.cells:
+        if cell.status == "scored" and cell.errors:
+            words = cell.reason or f"{cell.errors} of {cell.events} events went wrong"
+            found.setdefault((cell.system, cell.suite, words), []).append(cell.seam)
+    for (system, suite, words), seams in found.items():
+        yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {clean(words)}"
 
 
 def ties(board: Scoreboard) -> Iterator[str]:

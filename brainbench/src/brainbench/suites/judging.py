@@ -75,14 +75,18 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
         failed_items=tuple(sorted(tally.failed)),
         errors=errors,
         events=events,
-        reason=f"{errors} of {events} events went wrong: {_commonest_error(seeded)}" if invalid else "",
+        reason=_trouble(errors, events, [replayed for _, _, replayed in seeded]) if errors else "",
         leaks=tuple(sorted(every.leaks)),
     )
 
 
-def _commonest_error(played: Sequence[Played]) -> str:
-    said = Counter(o.error for _, _, replayed in played for o in replayed.observations if o.error)
-    return min(said, key=lambda error: (-said[error], error), default="not observed")
+def _trouble(errors: int, events: int, replays: Sequence[Replayed]) -> str:
+    """How much went wrong, and the words that were heard most often."""
+    share = f"{errors} of {events} events went wrong"
+    if errors * 100 > MOST_ERRORS * events:
+        share += f", more than {MOST_ERRORS} %"
+    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
+    return f"{share}; most often: {min(heard, key=lambda words: (-heard[words], words))}" if heard else share
 
 
 def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:

@@ -6,7 +6,7 @@ System and name their class in the entry-point group `brainbench.systems`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -115,6 +115,19 @@ class System:
         raise Unsupported("hook_process")
 
 
+_METHODS: Mapping[Capability, tuple[str, ...]] = {
+    Capability.PAGE_WRITE: ("write_page", "read_page"),
+    Capability.FACT_WRITE: ("write_fact",),
+    Capability.CONVERSATION_WRITE: ("write_conversation",),
+    Capability.RECALL_FACTS: ("recall_facts",),
+    Capability.SEARCH: ("search",),
+    Capability.CONTEXT: ("context",),
+    Capability.EDIT: ("edit_page",),
+    Capability.HOOK_PROCESS: ("hook_command", "transcript_root"),
+}
+"""What a system that claims a capability must override."""
+
+
 def system_names() -> tuple[str, ...]:
     """The names `--system` takes: the built-in ones, then installed third parties by name."""
     third = sorted({e.name for e in entry_points(group="brainbench.systems")} - set(SYSTEMS))
@@ -133,9 +146,24 @@ def load_system(name: str) -> System:
     module, _, attribute = (target or name).partition(":")
     try:
         system = getattr(import_module(module), attribute)()
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
+    except ImportError as error:
+        where = f"; `pip install {name}` first" if error.name == name else ""
+        raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
+    except Exception as error:
+        raise UsageError(f"--system: {name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(system, System):
         raise UsageError(f"--system: {name} is not a brainbench.systems.System")
+    for problem in _problems(system):
+        raise UsageError(f"--system: {name}: {problem}")
     system.name = name
     return system
+
+
+def _problems(system: System) -> Iterator[str]:
+    """How what a system claims differs from what it does."""
+    if unknown := sorted(map(str, set(system.can) - set(Capability))):
+        yield f"`can` holds {', '.join(unknown)}; known: {', '.join(Capability)}"
+    for capability, methods in _METHODS.items():
+        missing = [m for m in methods if getattr(type(system), m) is getattr(System, m)]
+        if capability in system.can and missing:
+            yield f"`can` holds {capability}, so it must define {' and '.join(missing)}"

@@ -219,7 +219,7 @@ def call(path: Path, kind: str, request: Mapping[str, object], timeout_s: float)
 
     DaemonUnavailable if none answers, Unauthorized if it does not know our secret, DaemonError for other refusals.
     """
-    absent = DaemonUnavailable(f"no daemon answers on {path}. Start one: wellkept daemon")
+    absent = DaemonUnavailable(f"no daemon answers on {path}. Start one: wellkept daemon (with the same --data-dir)")
     connection = _UnixConnection(path, timeout_s)
     try:
         fields = {"wellkept-secret": read_secret(path.parent).decode(), "wellkept-protocol": PROTOCOL}
