@@ -17,7 +17,7 @@ import click
 from brainbench import __version__
 from brainbench.errors import BenchError, CorpusError, IncompatibleError, UsageError
 from brainbench.report.terminal import print_scoreboard
-from brainbench.report.write import to_line
+from brainbench.write import to_line
 
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
@@ -468,7 +468,7 @@ def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
 def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) -> None:
     from brainbench.evidence import repository, runledger
     from brainbench.report.markdown import summary
-    from brainbench.report.write import write_json, write_text
+    from brainbench.write import write_json, write_text
 
     if flags["out"] is not None:
         write_json(flags["out"], _result(done, outcome))
@@ -499,17 +499,11 @@ def _ended(board: Scoreboard, outcome: Outcome | None) -> int:
 def _save_observations(done: Run, directory: Path | None) -> None:
     import msgspec
 
-    from brainbench.errors import OutputError
-    from brainbench.report.write import write_json
+    from brainbench.write import make_directory, write_json
 
     if directory is None:
         return
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"--save-observations: {directory}: {error.strerror}; name a directory to write in"
-        ) from error
+    make_directory(directory)
     document = {
         "schema_version": 1,
         "observations_hash": done.board.observations_hash,

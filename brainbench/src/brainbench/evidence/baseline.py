@@ -7,8 +7,6 @@ Both are read. Only what is gated is stored, so that a change of wording or of a
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,12 +16,13 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from brainbench.errors import IncompatibleError, OutputError, UsageError
+from brainbench.errors import IncompatibleError, UsageError
 from brainbench.evidence import Config, Scoreboard
 from brainbench.metrics import METRICS, Count, Measured, Ratio, four_decimals
 from brainbench.model import SUITE_NAMES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
+from brainbench.write import make_directory, write_bytes
 
 CorpusKind = Literal["v1", "v2"]
 Stored = Ratio | Count | Fraction
@@ -405,22 +404,9 @@ def _check_part(name: str, where: str, total: int, failed: int) -> None:
 
 
 def write_baseline(path: Path, data: bytes) -> None:
-    """Put a baseline file in place, whole or not at all; OutputError when that cannot be done."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).chmod(0o644)
-        Path(part).replace(path)
-    except OSError as error:
-        Path(part).unlink(missing_ok=True)
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    """Put a baseline file in place, whole or not at all, and its directory if there is none; else OutputError."""
+    make_directory(path.parent)
+    write_bytes(path, data)
 
 
 def in_version(baseline: Baseline, version: int) -> Baseline:

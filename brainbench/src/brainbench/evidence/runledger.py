@@ -16,6 +16,7 @@ from typing import Literal
 from brainbench.errors import OutputError
 from brainbench.evidence import Scoreboard
 from brainbench.metrics import Count, Mean, Measured, Ratio
+from brainbench.write import make_directory
 
 Status = Literal["completed", "failed", "invalid", "over_budget"]
 
@@ -116,8 +117,8 @@ def append(path: Path, sweep: Sweep) -> Sweep:
 
     A torn last line stays as it is: the new one starts on a line of its own. OutputError when it cannot be written.
     """
+    make_directory(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
