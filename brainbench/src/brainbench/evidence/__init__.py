@@ -23,6 +23,20 @@ class Config:
     narrowed: bool = False
 
 
+def config_json(config: Config) -> dict[str, object]:
+    """The config as stored documents hold it."""
+    return {
+        "include_holdout": config.include_holdout,
+        "llm": config.llm,
+        "systems": list(config.systems),
+        "harnesses": list(config.harnesses),
+        "suites": list(config.suites),
+        "modes": dict(sorted(config.modes.items())),
+        "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
+        "narrowed": config.narrowed,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class TurnRow:
     """One user turn x suite as it was judged, for the v1 result document."""

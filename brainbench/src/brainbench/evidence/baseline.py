@@ -17,8 +17,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from brainbench.errors import IncompatibleError, UsageError
-from brainbench.evidence import Config, Scoreboard
-from brainbench.metrics import METRICS, Count, Measured, Ratio, four_decimals
+from brainbench.evidence import Config, Scoreboard, config_json
+from brainbench.metrics import METRICS, Count, Measured, Ratio, counts, counts_json, four_decimals
 from brainbench.model import SUITE_NAMES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
@@ -199,21 +199,14 @@ def _number(value: Stored) -> int | float:
 
 
 def _v2_document(baseline: Baseline) -> dict[str, object]:
-    config = baseline.config
+    config = config_json(baseline.config)
+    del config["narrowed"]
     document: dict[str, object] = {
         "schema_version": 2,
         "corpus_kind": baseline.corpus_kind,
         "fixtures_hash": baseline.fixtures_hash,
         "corpus_hash": baseline.corpus_hash,
-        "config": {
-            "include_holdout": config.include_holdout,
-            "llm": config.llm,
-            "systems": list(config.systems),
-            "harnesses": list(config.harnesses),
-            "suites": list(config.suites),
-            "modes": dict(sorted(config.modes.items())),
-            "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
-        },
+        "config": config,
         "capabilities": {system: list(can) for system, can in sorted(baseline.capabilities.items())},
     }
     if baseline.justification is not None:
@@ -241,14 +234,10 @@ def _part_document(part: Part) -> dict[str, object]:
     return document
 
 
-def _counts(value: Stored) -> dict[str, int]:
-    match value:
-        case Ratio(n, of):
-            return {"n": n, "of": of}
-        case Count(n):
-            return {"n": n}
-        case Fraction():
-            raise IncompatibleError("a version 2 baseline stores counts, and only a rate is known here")
+def _counts(value: Stored) -> dict[str, float]:
+    if isinstance(value, Fraction):
+        raise IncompatibleError("a version 2 baseline stores counts, and only a rate is known here")
+    return counts_json(value)
 
 
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -272,7 +261,9 @@ class _CellFile(_PartFile, forbid_unknown_fields=True, kw_only=True):
     strata: dict[str, _PartFile]
 
 
-class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
+class ConfigFile(msgspec.Struct):
+    """The config as stored documents hold it."""
+
     include_holdout: bool
     llm: bool
     systems: list[str]
@@ -281,13 +272,31 @@ class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
     modes: dict[str, str]
     deviations: dict[str, list[str]]
 
+    def config(self) -> Config:
+        """The config with its lists sorted, as baselines bind it."""
+        return _sorted(
+            Config(
+                include_holdout=self.include_holdout,
+                llm=self.llm,
+                systems=tuple(self.systems),
+                harnesses=tuple(self.harnesses),
+                suites=tuple(self.suites),
+                modes=self.modes,
+                deviations={seam: tuple(words) for seam, words in self.deviations.items()},
+            )
+        )
+
+
+class _V2Config(ConfigFile, forbid_unknown_fields=True):
+    pass
+
 
 class _V2File(msgspec.Struct, forbid_unknown_fields=True):
     schema_version: Literal[2]
     corpus_kind: CorpusKind
     fixtures_hash: str
     corpus_hash: str | None
-    config: _ConfigFile
+    config: _V2Config
     capabilities: dict[str, list[str]]
     cells: dict[str, _CellFile]
     justification: str | None = None
@@ -362,21 +371,12 @@ def _from_v2(file: _V2File, name: str) -> Baseline:
         }
         failed = tuple(sorted(cell.failed))
         cells[key] = StoredCell(whole.gold_total, whole.gold_failed, whole.metrics, whole.ceiling, failed, strata)
-    config = Config(
-        include_holdout=file.config.include_holdout,
-        llm=file.config.llm,
-        systems=tuple(file.config.systems),
-        harnesses=tuple(file.config.harnesses),
-        suites=tuple(file.config.suites),
-        modes=file.config.modes,
-        deviations={seam: tuple(words) for seam, words in file.config.deviations.items()},
-    )
     return Baseline(
         schema_version=2,
         corpus_kind=file.corpus_kind,
         fixtures_hash=file.fixtures_hash,
         corpus_hash=file.corpus_hash,
-        config=_sorted(config),
+        config=file.config.config(),
         cells=cells,
         capabilities={system: tuple(sorted(can)) for system, can in sorted(file.capabilities.items())},
         justification=file.justification,
@@ -418,14 +418,6 @@ def in_version(baseline: Baseline, version: int) -> Baseline:
 
 def shown(value: Measured | Stored | None) -> str:
     """A stored value for a message: counts where they are known, else the rate."""
-    match value:
-        case None:
-            return "not asked"
-        case Ratio(n, of):
-            return f"{n}/{of}"
-        case Count(n):
-            return str(n)
-        case Fraction():
-            return four_decimals(value)
-        case _:
-            return four_decimals(value.value)
+    if value is None:
+        return "not asked"
+    return four_decimals(value) if isinstance(value, Fraction) else counts(value)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from brainbench.metrics import continuity, cost, isolation, push, writeback
 from brainbench.metrics.judged import Judged, JudgedFact, JudgedProbe, JudgedTurn, pooled
-from brainbench.metrics.values import Count, Mean, Measured, Metric, Ratio, counts, four_decimals, rate, wilson
+from brainbench.metrics.values import Count, Mean, Measured, Metric, Ratio, counts, counts_json, four_decimals, wilson
 
 __all__ = [
     "METRICS",
@@ -24,9 +24,9 @@ __all__ = [
     "Metric",
     "Ratio",
     "counts",
+    "counts_json",
     "four_decimals",
     "pooled",
-    "rate",
     "wilson",
 ]
 
