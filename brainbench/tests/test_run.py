@@ -10,7 +10,7 @@ from brainbench import corpus as corpora
 from brainbench.errors import CorpusError, NothingMeasured, UsageError
 from brainbench.replay import observations_hash
 from brainbench.replay.sweep import sweep
-from brainbench.run import _tasks, choose, measure
+from brainbench.run import choose, measure, tasks_of
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 
@@ -60,7 +60,7 @@ def test_observations_are_the_same_without_gold(mini: Path, spoil: str) -> None:
         (mini / "gold").mkdir()
         (mini / "gold" / "a.gold.json").write_text("garbage")
     corpus = corpora.read(mini / "fixtures", include_holdout=False)
-    blind = sweep(_tasks(choice, corpus), 1).replays  # type: ignore[arg-type]
+    blind = sweep(tasks_of(choice, corpus), 1).replays  # type: ignore[arg-type]
     assert observations_hash(blind) == honest
     with pytest.raises(CorpusError):
         measure(choice)  # type: ignore[arg-type]

@@ -128,7 +128,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
-    tasks = _tasks(choice, corpus)
+    tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
     swept = sweep(
         tasks, choice.jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks))
@@ -192,7 +192,7 @@ def _user_window(seam: SeamConfig) -> SeamConfig:
     return replace(seam, roles=("user",), deviations=(*seam.deviations, "window of user turns only"))
 
 
-def _tasks(choice: Choice, corpus: Corpus) -> list[Task]:
+def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
     """Which fixture goes through which seam. What write-back alone asks is played once, through the first seam."""
     key = corpora.script_hash(corpus)
     tasks = []
