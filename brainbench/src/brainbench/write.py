@@ -72,6 +72,15 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         raise OutputError(f"{path!r}: cannot be written: {error}; choose another file") from error
 
 
+def append_text(path: str | Path, text: str) -> None:
+    """Add UTF-8 text to the end of a file, which is made if it is not there. OutputError names the file."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {_remedy(error)}") from error
+
+
 def make_directory(directory: Path) -> None:
     """Make the directory and those above it, unless it is there. OutputError says why it cannot be had."""
     try:
