@@ -63,14 +63,6 @@ METRICS: Mapping[str, Metric] = {
             measure=push.push_recall,
         ),
         Metric(
-            "push_recall_ceiling",
-            "push",
-            "wanted pages that fit the seam's page budget / wanted pages, on must-turns",
-            "higher",
-            gated=False,
-            measure=push.push_recall_ceiling,
-        ),
-        Metric(
             "write_back_fidelity",
             "write-back",
             "gold facts found under the right entity / gold facts",
@@ -114,6 +106,14 @@ METRICS: Mapping[str, Metric] = {
             "lower",
             zero=True,
             measure=isolation.source_isolation_violations,
+        ),
+        Metric(
+            "push_recall_ceiling",
+            "push",
+            "wanted pages that fit the seam's page budget / wanted pages, on must-turns",
+            "higher",
+            gated=False,
+            measure=push.push_recall_ceiling,
         ),
         Metric(
             "avg_injected_tokens",
