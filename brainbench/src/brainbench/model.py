@@ -13,7 +13,10 @@ Role = Literal["user", "assistant"]
 Actor = Literal["owner", "agent", "external"]
 Stratum = Literal["easy", "medium", "hard"]
 SeamKind = Literal["production", "contract"]
-SUITE_NAMES = ("know-to-ask", "push", "write-back", "continuity")
+V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
+"""The suites of the v1 interchange format."""
+SUITE_NAMES = (*V1_SUITES,)
+"""Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
 

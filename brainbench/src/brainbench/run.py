@@ -193,7 +193,8 @@ def _user_window(seam: SeamConfig) -> SeamConfig:
 
 
 def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
-    """Which fixture goes through which seam. What write-back alone asks is played once, through the first seam."""
+    """Which fixture goes through which seam. What shared suites alone ask is played once, through the first seam."""
+    shared = {name for name, suite in SUITES.items() if suite.shared}
     key = corpora.script_hash(corpus)
     tasks = []
     for system in choice.systems:
@@ -201,7 +202,7 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
             for fixture in corpus.fixtures:
                 asked = set(fixture.suites) & set(choice.suites) & set(seam.suites)
                 if number > 0:
-                    asked -= {"write-back"}
+                    asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key)
                     tasks.append(Task(system, seam, fixture, run_id, choice.seed))
@@ -336,7 +337,7 @@ def _rows(name: str, seam: SeamConfig, suites: Sequence[str], played: Sequence[P
             source = event.source or fixture.active_source
             observed = seen[event.event_id]
             for suite in suites:
-                if suite in declared[place[0]] and suite in seam.suites and suite != "write-back":
+                if suite in declared[place[0]] and suite in seam.suites and not SUITES[suite].shared:
                     foreign = foreign_slugs(fixture, source, observed.ids)
                     yield _row(
                         name, seam.name, suite, place, observed, _turn_gold(gold, place, event.event_id), foreign

@@ -19,7 +19,7 @@ import msgspec
 from brainbench.errors import IncompatibleError, UsageError
 from brainbench.evidence import Config, Scoreboard, config_json
 from brainbench.metrics import METRICS, Count, Measured, Ratio, counts, counts_json, four_decimals
-from brainbench.model import SUITE_NAMES
+from brainbench.model import V1_SUITES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
 from brainbench.write import make_directory, write_bytes
@@ -135,7 +135,7 @@ def as_v1(baseline: Baseline) -> Baseline:
             f"config.systems: a version 1 baseline holds one system, not {', '.join(baseline.config.systems) or 'none'}"
         )
     keys = {k: k.removeprefix(f"{baseline.config.systems[0]}/") for k in baseline.cells}
-    cells = {keys[k]: _v1_cell(cell) for k, cell in baseline.cells.items() if _in_v1(keys[k])}
+    cells = {keys[k]: _v1_cell(cell) for k, cell in baseline.cells.items() if is_v1(*keys[k].split("/", 1))}
     return replace(
         baseline,
         schema_version=1,
@@ -146,16 +146,16 @@ def as_v1(baseline: Baseline) -> Baseline:
             llm=baseline.config.llm,
             systems=(),
             harnesses=tuple(h for h in baseline.config.harnesses if h in HARNESSES),
-            suites=tuple(s for s in baseline.config.suites if s in SUITE_NAMES),
+            suites=tuple(s for s in baseline.config.suites if s in V1_SUITES),
         ),
         cells=dict(sorted(cells.items())),
         capabilities={},
     )
 
 
-def _in_v1(key: str) -> bool:
-    seam, _, suite = key.partition("/")
-    return seam in HARNESSES and suite in SUITE_NAMES
+def is_v1(seam: str, suite: str) -> bool:
+    """Whether version 1 has a place for the cells of this seam and suite."""
+    return seam in HARNESSES and suite in V1_SUITES
 
 
 def _v1_cell(cell: StoredCell) -> StoredCell:
