@@ -11,6 +11,8 @@ from brainbench.errors import CorpusError, NothingMeasured, UsageError
 from brainbench.replay import observations_hash
 from brainbench.replay.sweep import sweep
 from brainbench.run import choose, measure, tasks_of
+from brainbench.seams import SEAMS
+from brainbench.suites import SUITES
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 
@@ -89,9 +91,9 @@ def test_filters_that_leave_nothing_are_no_pass(mini: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"harness": "claude"}, "--harness: unknown 'claude'; known: openclaw, claude-code, codex, direct, all"),
+        ({"harness": "claude"}, f"--harness: unknown 'claude'; known: {', '.join(SEAMS)}, all"),
         ({"harness": ","}, "--harness: nothing named"),
-        ({"suite": "push,nope"}, "--suite: unknown 'nope'; known: know-to-ask, push, write-back, continuity, all"),
+        ({"suite": "push,nope"}, f"--suite: unknown 'nope'; known: {', '.join(SUITES)}, all"),
         ({"systems": ("nope",)}, "--system: unknown system 'nope'; known: wellkept"),
         ({"gold": None}, "--gold: --fixtures DIR and --gold DIR go together"),
         ({"corpus": "core"}, "--corpus: give either"),
