@@ -222,9 +222,9 @@ def _board(
     capabilities: dict[str, tuple[str, ...]] = {}
     for name in choice.systems:
         system = load_system(name)
+        shared = _played_first(name, choice.seams, corpus, gold, by_place)
         for seam in choice.seams:
             played = _played(name, seam, corpus, gold, by_place)
-            shared = _written_once(name, choice.seams, corpus, gold, by_place)
             for suite in choice.suites:
                 used = shared if SUITES[suite].shared else played
                 cell = judge(SUITES[suite], name, seam, used, can=system.can, kind=_kind(system, seam))
@@ -262,7 +262,7 @@ def _played(system: str, seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Go
     return [(fixture, gold[fixture.fixture_id], replayed) for fixture, replayed in found if replayed is not None]
 
 
-def _written_once(
+def _played_first(
     system: str, seams: Sequence[SeamConfig], corpus: Corpus, gold: Mapping[str, Gold], replays: Places
 ) -> list[Played]:
     """For suites that are judged once for all seams: each fixture as its first seam played it."""
