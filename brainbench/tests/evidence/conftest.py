@@ -139,6 +139,7 @@ class World:
             ),
             cells=tuple(cells),
             receipt={"fixtures_hash": self.fixtures_hash},
+            corpus_kind="v1" if self.corpus_hash is None else "v2",
             capabilities={"sut": ("context", "page_write", "recall_facts")},
         )
 

@@ -17,14 +17,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from brainbench.errors import IncompatibleError, UsageError
-from brainbench.evidence import Config, Scoreboard, config_json
+from brainbench.evidence import Config, CorpusKind, Scoreboard, config_json
 from brainbench.metrics import METRICS, Count, Measured, Ratio, counts, counts_json, four_decimals
 from brainbench.model import V1_SUITES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
 from brainbench.write import make_directory, write_bytes
 
-CorpusKind = Literal["v1", "v2"]
 Stored = Ratio | Count | Fraction
 """A gated value as stored: counts, or in version 1 a rate."""
 CEILED, CEILING = "push_recall", "push_recall_ceiling"
@@ -71,16 +70,11 @@ class Baseline:
         return self.fixtures_hash == other.fixtures_hash and (not known or self.corpus_hash == other.corpus_hash)
 
 
-def corpus_kind(board: Scoreboard) -> CorpusKind:
-    """The format of the corpus that was run."""
-    return board.corpus_kind or ("v1" if board.corpus_hash is None else "v2")
-
-
 def baseline_of(board: Scoreboard, justification: str | None = None) -> Baseline:
     """The baseline that this run would write."""
     return Baseline(
         schema_version=2,
-        corpus_kind=corpus_kind(board),
+        corpus_kind=board.corpus_kind,
         fixtures_hash=board.fixtures_hash,
         corpus_hash=board.corpus_hash,
         config=_sorted(board.config),

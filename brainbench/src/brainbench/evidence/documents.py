@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from brainbench.errors import IncompatibleError
-from brainbench.evidence import Config
+from brainbench.evidence import Config, CorpusKind
 from brainbench.evidence.baseline import CEILING, Baseline, ConfigFile, Part, Stored, StoredCell, read_baseline
 from brainbench.metrics import METRICS, Count, Ratio
 
@@ -50,9 +50,9 @@ class _Native(msgspec.Struct):
     schema_version: Literal[2]
     fixtures_hash: str
     corpus_hash: str | None
+    corpus_kind: CorpusKind
     config: ConfigFile
     cells: list[_NativeCell]
-    corpus_kind: Literal["v1", "v2"] | None = None
     capabilities: dict[str, list[str]] = {}
 
 
@@ -104,7 +104,7 @@ def _from_native(native: _Native, name: str) -> Baseline:
         cells[cell.key] = StoredCell(whole.gold_total, whole.gold_failed, whole.metrics, whole.ceiling, failed, strata)
     return Baseline(
         schema_version=2,
-        corpus_kind=native.corpus_kind or ("v1" if native.corpus_hash is None else "v2"),
+        corpus_kind=native.corpus_kind,
         fixtures_hash=native.fixtures_hash,
         corpus_hash=native.corpus_hash,
         config=native.config.config(),
