@@ -37,8 +37,22 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
     return found
 
 
+IN_PART = {
+    "C-404": "systems come in as a Python class; subprocess, HTTP and MCP doors and the admission check are planned",
+    "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
+    "C-601": "`extraction_recall` and `extraction_precision` wait for a model in the loop",
+    "C-620": "null, echo, silent and oracle are checked in tests; `--panel` as a part of every run is planned",
+    "C-642": "gold stays unread and unsent; a family of cheating systems shipped as tests is planned",
+    "C-651": "every gated metric has a probe among the tests; `brainbench probe` as a command is planned",
+    "C-802": "all categories are there; universes and distractor brains of 1,000 and 10,000 pages are planned",
+    "C-803": "labels are balanced and the bag-of-words check runs; the corpus has 105 fixtures, not yet 600",
+    "C-1201": "holds on the 22 published fixtures that tests can see; the whole v1 corpus is not in this repository",
+}
+"""Rules that tests prove only in part, and what is missing."""
+
+
 def planned() -> str:
-    """The page of rules that no test proves yet."""
+    """The page of rules that no test proves yet, and of those that are proved in part."""
     stated = rules((REFERENCE / "conformance.md").read_text(encoding="utf-8"))
     proved = set(marked_ids())
     lines = [f"- {rule}: {_brief(text)}" for rule, text in stated.items() if rule not in proved]
@@ -46,7 +60,8 @@ def planned() -> str:
         "Rules of the [specification](conformance.md) that no test proves yet. "
         "A rule leaves this page when a test names it."
     )
-    return _page("Planned", intro, ["\n".join(lines)])
+    parts = [f"- In part: {rule}: {missing}." for rule, missing in IN_PART.items()]
+    return _page("Planned", intro, ["\n".join(lines), "## Proved in part\n\n" + "\n".join(parts)])
 
 
 def _brief(text: str) -> str:

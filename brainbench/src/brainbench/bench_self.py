@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from brainbench.errors import NothingMeasured
@@ -193,7 +194,8 @@ def _resets(system: System, home: Path, runs: int) -> list[float]:
 
 
 def _ask(number: int, harness: str) -> Ask:
-    text = f"Did Vorn{number % _PAGES_PER_NAME}ik Tasselby{number} say anything about the plot next to it?"
+    """A prompt that names one page, in words that no other prompt has."""
+    text = f"Did Vorn{number % _PAGES_PER_NAME}ik Tasselby{number} say anything about plot {number + 1} next to it?"
     earlier = (Message("user", "Morning."), Message("assistant", "Good morning."))
     prompt = Message("user", text)
     return Ask(harness, f"s{number}", "default", (*earlier, prompt), (), Budget(3), "2026-01-01T00:00:00Z")
@@ -201,10 +203,11 @@ def _ask(number: int, harness: str) -> Ask:
 
 def _context_times(system: System, home: Path, pages: int, runs: int) -> list[float]:
     _fill(system, home, pages)
-    return [
-        _p95([_timed_ms(lambda n=n: system.context(_ask(n * 7 % pages, "context"))) for n in range(200)])  # type: ignore[misc]
-        for _ in range(runs)
-    ]
+    found = []
+    for run in range(runs):
+        asks = [_ask((number * 3 + run) % pages, "context") for number in range(200)]
+        found.append(_p95([_timed_ms(partial(system.context, ask)) for ask in asks]))
+    return found
 
 
 def _hook_times(system: System, home: Path, runs: int) -> tuple[list[float], list[float]]:
@@ -215,7 +218,8 @@ def _hook_times(system: System, home: Path, runs: int) -> tuple[list[float], lis
     wall, cpu = [], []
     for _ in range(runs):
         before = _children_cpu()
-        wall.append(_p95([_timed_ms(lambda n=n: codec.ask(_ask(n, "claude-code"))) for n in range(40)]))  # type: ignore[misc]
+        asks = [_ask(number, "claude-code") for number in range(40)]
+        wall.append(_p95([_timed_ms(partial(codec.ask, ask)) for ask in asks]))
         cpu.append((_children_cpu() - before) * 1000 / 40)
     codec.close()
     return wall, cpu
@@ -242,16 +246,17 @@ def _reap() -> None:
 
 
 def _session_mb(session: int) -> float:
-    """Resident memory of all processes of a session, in MB; shared pages count once for each (Linux)."""
+    """Memory of all processes of a session in MB, pages that several share counted once (PSS; Linux)."""
     total = 0
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             stat = (entry / "stat").read_text().rpartition(")")[2].split()
             if int(stat[3]) == session:
-                total += int(stat[21]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError, ValueError):
+                lines = (entry / "smaps_rollup").read_text().splitlines()
+                total += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        except (OSError, IndexError, ValueError, StopIteration):
             continue
-    return total / 1_048_576
+    return total / 1024
 
 
 def _processor() -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from brainbench import __version__
-from brainbench.errors import BenchError, CorpusError, IncompatibleError, UsageError
+from brainbench.errors import BenchError, CorpusError, IncompatibleError, OutputError, UsageError
 from brainbench.report.terminal import print_scoreboard
 from brainbench.write import to_line
 
@@ -57,7 +57,9 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             return command(*args, **kwargs)
         except CorpusError as error:
             for fault in error.faults:
-                click.echo(f"brainbench: inconclusive: corpus: {fault}", err=True)
+                click.echo(str(fault), err=True)
+            files = len({fault.file for fault in error.faults})
+            click.echo(f"brainbench: inconclusive: schema: {len(error.faults)} faults in {files} files", err=True)
             sys.exit(2)
         except BenchError as error:
             for line in str(error).splitlines():
@@ -101,6 +103,14 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
             help="Whose turns the OpenClaw window holds (disclosed).",
         ),
         click.option("--seed", type=int, default=42, show_default=True, help="Keys the opaque run ids."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0.1),
+            default=30.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long one fixture may take before the system's process is ended.",
+        ),
         click.option("--jobs", type=click.IntRange(1, 64), help="Worker processes.  [default: cores, at most 4]"),
     ]
     for option in reversed(options):
@@ -128,7 +138,12 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 @click.option("--justification", metavar="STR", help="Why a worse baseline is right (20 characters or more).")
 @click.option("--allow-regression", metavar="STR", help="Pass in spite of breaches, locally, for this reason.")
 @click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
-@click.option("--run-ledger", type=click.Path(path_type=Path), metavar="FILE", help="One line a run is appended here.")
+@click.option(
+    "--run-ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="One line a run is appended here.  [in a checkout: .brainbench/run-ledger.jsonl]",
+)
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
 @reported
@@ -325,7 +340,7 @@ def _choice(flags: dict[str, Any]) -> Choice:
     if any(":" in name for name in flags["systems"]):
         sys.path.insert(0, os.getcwd())
     wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
-    chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs")}
+    chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs", "timeout")}
     return choose(**chosen, command=tuple(sys.argv[1:]))
 
 
@@ -419,7 +434,6 @@ def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
 
 
 def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) -> None:
-    from brainbench.evidence import repository, runledger
     from brainbench.report.markdown import summary
     from brainbench.write import write_json, write_text
 
@@ -427,12 +441,26 @@ def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) ->
         write_json(flags["out"], _result(done, outcome))
     if flags["markdown"] is not None:
         write_text(flags["markdown"], summary(done.board, outcome, strata=flags["strata"]))
-    if flags["run_ledger"] is not None:
-        ran_at = str(done.board.receipt["ts"])
-        dirty = repository.is_dirty(Path(__file__).parent)
-        runledger.append(
-            flags["run_ledger"], runledger.sweep_of(done.board, ran_at=ran_at, seed=flags["seed"], dirty=dirty)
-        )
+    _log_sweep(done, flags)
+
+
+def _log_sweep(done: Run, flags: dict[str, Any]) -> None:
+    """Add the run to its ledger. Only one that was asked for by name may stop the command."""
+    from brainbench.evidence import repository, runledger
+    from brainbench.evidence.committed import checkout
+
+    asked, top = flags["run_ledger"], checkout()
+    place = asked or (top / ".brainbench" / "run-ledger.jsonl" if top else None)
+    if place is None:
+        return
+    dirty = repository.is_dirty(Path(__file__).parent)
+    line = runledger.sweep_of(done.board, ran_at=str(done.board.receipt["ts"]), seed=flags["seed"], dirty=dirty)
+    try:
+        runledger.append(place, line)
+    except OutputError as error:
+        if asked is not None:
+            raise
+        click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
 def _ended(board: Scoreboard, outcome: Outcome | None) -> int:

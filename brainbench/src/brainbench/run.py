@@ -18,7 +18,7 @@ from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
 from brainbench.errors import Fault, NothingMeasured, UsageError
-from brainbench.evidence import Config, Scoreboard, TurnRow, repository
+from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
@@ -79,6 +79,7 @@ def choose(
     openclaw_window: str = "mixed",
     seed: int = 42,
     jobs: int | None = None,
+    timeout: float = FIXTURE_SECONDS,
     command: Sequence[str] = (),
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
@@ -103,6 +104,7 @@ def choose(
         seed=seed,
         jobs=jobs or min(4, os.cpu_count() or 1),
         modes=modes,
+        fixture_seconds=timeout,
         command=tuple(command),
     )
 
@@ -247,6 +249,7 @@ def _board(
         seed_failures=_seed_failures(replays),
         warnings=_notes(warnings, corpus, choice),
         ceilings={seam.name: _ceiling(seam, corpus, gold) for seam in choice.seams if "push" in seam.suites},
+        latencies=_latencies(replays),
         harness_sha=sha,
         corpus_kind="v2" if all(f.schema_version == 2 for f in corpus.fixtures) else "v1",
         capabilities=capabilities,
@@ -307,6 +310,19 @@ def _receipt(choice: Choice, fixtures_hash: str, sha: str) -> Mapping[str, objec
         "include_holdout": choice.include_holdout,
         "llm": False,
     }
+
+
+def _latencies(replays: Sequence[Replayed]) -> Mapping[str, Latency]:
+    taken: dict[str, list[float]] = {}
+    for replayed in replays:
+        turns = [o.latency_ms for o in replayed.observations if o.kind == "turn" and o.error is None]
+        taken.setdefault(f"{replayed.system}/{replayed.seam}", []).extend(turns)
+    return {place: _latency(sorted(values)) for place, values in taken.items() if values}
+
+
+def _latency(values: Sequence[float]) -> Latency:
+    p50, p95 = (values[-(-share * len(values) // 100) - 1] for share in (50, 95))
+    return Latency(p50, p95 if len(values) >= 20 else None, len(values))
 
 
 def _seed_failures(replays: Sequence[Replayed]) -> tuple[tuple[str, str, str], ...]:

@@ -56,6 +56,15 @@ class TurnRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Latency:
+    """How long `turns` user turns took, in milliseconds by nearest rank; `p95` is None under 20 turns."""
+
+    p50: float
+    p95: float | None
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Scoreboard:
     """All cells of one run with what they stand on. `receipt` is v1's receipt block, keys in its order."""
 
@@ -72,6 +81,8 @@ class Scoreboard:
     warnings: tuple[str, ...] = ()
     ceilings: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """seam -> (n, of): the most push_recall its page budget allows"""
+    latencies: Mapping[str, Latency] = field(default_factory=dict)
+    """`<system>/<seam>` -> how long turns took; told, never compared"""
     cpu_s: float = 0.0
     peak_mb: float = 0.0
     duration_ms: float = 0.0

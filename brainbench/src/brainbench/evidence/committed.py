@@ -53,7 +53,12 @@ def bytes_of(path: Path) -> bytes:
         raise IncompatibleError(f"{path}: {error.strerror or error}; name a baseline or result file") from error
 
 
-def _top() -> Path:
-    """The checkout, or else the directory, that evidence/ is looked for in."""
+def checkout() -> Path | None:
+    """The nearest directory, from the current one up, that holds gates."""
     here = Path.cwd()
-    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), here)
+    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), None)
+
+
+def _top() -> Path:
+    """Where evidence/ is looked for."""
+    return checkout() or Path.cwd()

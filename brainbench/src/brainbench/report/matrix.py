@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from brainbench.evidence import Latency
 from brainbench.metrics import METRICS, Count, Mean, Measured, Ratio, four_decimals
 from brainbench.report import wording
 from brainbench.report.wording import clean
@@ -18,12 +19,18 @@ _DOWN = {"lower": "↓", "higher": "↑"}
 _UNASKED, _NOT_APPLICABLE = "–", "n/a"
 
 
-def print_matrix(console: Console, system: str, cells: Sequence[Cell], strata: bool) -> None:
-    """The cells of one system, at most four seams side by side; wider sets continue below."""
+def print_matrix(
+    console: Console, system: str, cells: Sequence[Cell], latencies: Mapping[str, Latency], strata: bool
+) -> None:
+    """The cells of one system, at most four seams side by side; wider sets continue below.
+
+    `latencies` are keyed by seam.
+    """
     seams = list(dict.fromkeys(cell.seam for cell in cells))
     for start in range(0, len(seams), _MOST_SEAMS):
         chosen = seams[start : start + _MOST_SEAMS]
         _print_part(console, system, [cell for cell in cells if cell.seam in chosen], chosen, strata)
+        _print_latencies(console, chosen, latencies)
 
 
 def _print_part(console: Console, system: str, cells: Sequence[Cell], seams: Sequence[str], strata: bool) -> None:
@@ -40,6 +47,20 @@ def _print_part(console: Console, system: str, cells: Sequence[Cell], seams: Seq
         console.print(Text(_line(clean(suite), words), style="bold red" if bad else "bold"))
         for label, values in _metric_lines(by_seam, seams, strata):
             console.print(Text(_line(f"  {label}", values)))
+
+
+def _print_latencies(console: Console, seams: Sequence[str], latencies: Mapping[str, Latency]) -> None:
+    from rich.text import Text
+
+    if any(seam in latencies for seam in seams):
+        words = [_milliseconds(latencies.get(seam)) for seam in seams]
+        console.print(Text(_line("ms a turn, p50 / p95", words), style="dim"))
+
+
+def _milliseconds(latency: Latency | None) -> str:
+    if latency is None:
+        return ""
+    return f"{latency.p50:.1f} / " + (_UNASKED if latency.p95 is None else f"{latency.p95:.1f}")
 
 
 def _line(label: str, values: Sequence[str]) -> str:

@@ -44,6 +44,10 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         ],
         "panel_failures": list(board.panel_failures),
         "warnings": list(board.warnings),
+        "latency_ms": {
+            place: {"p50": taken.p50, "p95": taken.p95, "turns": taken.turns}
+            for place, taken in sorted(board.latencies.items())
+        },
         "cost": {"cpu_s": board.cpu_s, "peak_mb": board.peak_mb, "duration_ms": board.duration_ms},
         "receipt": dict(board.receipt),
     }

@@ -71,7 +71,9 @@ def render(
     _header(console, board)
     if not long:
         for system, every in groupby(board.cells, key=lambda cell: cell.system):
-            print_matrix(console, system, list(every), strata)
+            prefix = f"{system}/"
+            taken = {place[len(prefix) :]: v for place, v in board.latencies.items() if place.startswith(prefix)}
+            print_matrix(console, system, list(every), taken, strata)
     detailed = board.cells if long else ()
     for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
         _group(console, system, list(cells), strata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -74,9 +75,14 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
         failed_items=tuple(sorted(tally.failed)),
         errors=errors,
         events=events,
-        reason=f"{errors} of {events} events went wrong, more than {MOST_ERRORS} %" if invalid else "",
+        reason=f"{errors} of {events} events went wrong: {_commonest_error(seeded)}" if invalid else "",
         leaks=tuple(sorted(every.leaks)),
     )
+
+
+def _commonest_error(played: Sequence[Played]) -> str:
+    said = Counter(o.error for _, _, replayed in played for o in replayed.observations if o.error)
+    return min(said, key=lambda error: (-said[error], error), default="not observed")
 
 
 def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:
