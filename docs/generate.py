@@ -106,13 +106,13 @@ def seams() -> str:
     table = importlib.import_module("brainbench.seams").SEAMS
     parts = []
     for name, seam in table.items():
-        budget = f"{seam.budget.pages} pages a turn"
+        extra = f", {seam.volunteers} volunteered" if seam.volunteers else ""
+        budget = f"{seam.budget.pages} pages pointed at{extra}"
         shown = f"{seam.window} turn(s) of {' and '.join(seam.roles)}"
         lines = [
             f"- kind: {seam.kind}",
-            f"- budget: {budget}",
+            f"- budget of a turn: {budget}",
             f"- the memory sees: {shown}",
-            f"- not shown twice: {seam.suppression}",
             f"- suites: {', '.join(seam.suites)}",
             f"- differs from the harness itself: {'; '.join(seam.deviations) or 'in nothing known'}",
         ]

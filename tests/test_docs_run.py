@@ -1,4 +1,4 @@
-"""Every command and example of the docs is run as a reader would run it.
+"""Every command and example of the docs, and of the docstrings, is run as a reader would run it.
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
 not. Words after the language: `slow` leaves a block out of `./bb check`, `exit=1` says how its last command ends. Lines
@@ -7,10 +7,12 @@ below a command are output that it must print, in this order; `...` stands for a
 
 from __future__ import annotations
 
+import doctest
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from subprocess import run
 
@@ -104,6 +106,21 @@ def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
         assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"
         if block.language == "console":
             assert in_order(shown[index - 1], done.stdout) == [], f"{where}: {argv[-1]} printed\n{done.stdout}"
+
+
+WITH_EXAMPLES = [
+    ".".join(file.relative_to(ROOT / package / "src").with_suffix("").parts).removesuffix(".__init__")
+    for package in ("brainbench", "wellkept")
+    for file in sorted((ROOT / package / "src").rglob("*.py"))
+    if ">>> " in file.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+def test_the_examples_of_a_module_hold(module):
+    done = doctest.testmod(import_module(module))
+    assert done.attempted > 0
+    assert done.failed == 0
 
 
 def test_the_readme_shows_how_to_measure_and_how_to_test():

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from brainbench.metrics import METRICS
+from brainbench.model import SUITE_NAMES
 from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
 from brainbench.systems import SYSTEMS, System, load_system
@@ -52,6 +53,10 @@ def test_a_seam_loads_its_codec(name):
 def test_a_store_resolves(name):
     module, _, attribute = STORES[name].partition(":")
     assert callable(getattr(import_module(module), attribute))
+
+
+def test_fixtures_may_declare_every_suite_and_no_other():
+    assert tuple(SUITES) == SUITE_NAMES
 
 
 def test_a_metric_belongs_to_a_suite_and_is_named_as_in_the_table():

@@ -10,10 +10,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from brainbench.cli import main
+from brainbench.model import Replayed
+from brainbench.replay import observations_hash
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 LENIENT = 'schema_version = 1\nname = "lenient"\n[floors.v1.all]\nfalse_fire_rate = { max = 1 }\n'
@@ -310,6 +313,16 @@ def test_floors_are_the_stricter_of_both_commits(checkout: Path) -> None:
 def test_the_step_summary_is_written_where_it_is_asked_for(checkout: Path) -> None:
     assert brainbench(*GATE, GITHUB_STEP_SUMMARY=str(checkout / "summary.md")).exit_code == 0
     assert "know-to-ask" in (checkout / "summary.md").read_text()
+    nowhere = brainbench(*GATE, GITHUB_STEP_SUMMARY=str(checkout / "no" / "summary.md"))
+    assert nowhere.exit_code == 2
+    assert "summary.md: cannot be written" in nowhere.stderr
+
+
+def test_saved_observations_can_be_hashed_again(place: Path) -> None:
+    assert brainbench(*RUN, "--save-observations", "seen", "--out", "result.json").exit_code == 0
+    saved = json.loads((place / "seen" / "observations.json").read_text())
+    stated = json.loads((place / "result.json").read_text())["_meta"]["observations_hash"]
+    assert observations_hash(msgspec.convert(saved["replays"], list[Replayed])) == stated == saved["observations_hash"]
 
 
 @pytest.mark.req("C-115")

@@ -10,7 +10,9 @@ from brainbench import corpus as corpora
 from brainbench.errors import CorpusError, NothingMeasured, UsageError
 from brainbench.replay import observations_hash
 from brainbench.replay.sweep import sweep
-from brainbench.run import _tasks, choose, measure
+from brainbench.run import choose, measure, tasks_of
+from brainbench.seams import SEAMS
+from brainbench.suites import SUITES
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 
@@ -60,7 +62,7 @@ def test_observations_are_the_same_without_gold(mini: Path, spoil: str) -> None:
         (mini / "gold").mkdir()
         (mini / "gold" / "a.gold.json").write_text("garbage")
     corpus = corpora.read(mini / "fixtures", include_holdout=False)
-    blind = sweep(_tasks(choice, corpus), 1).replays  # type: ignore[arg-type]
+    blind = sweep(tasks_of(choice, corpus), 1).replays  # type: ignore[arg-type]
     assert observations_hash(blind) == honest
     with pytest.raises(CorpusError):
         measure(choice)  # type: ignore[arg-type]
@@ -89,9 +91,9 @@ def test_filters_that_leave_nothing_are_no_pass(mini: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        ({"harness": "claude"}, "--harness: unknown 'claude'; known: openclaw, claude-code, codex, direct, all"),
+        ({"harness": "claude"}, f"--harness: unknown 'claude'; known: {', '.join(SEAMS)}, all"),
         ({"harness": ","}, "--harness: nothing named"),
-        ({"suite": "push,nope"}, "--suite: unknown 'nope'; known: know-to-ask, push, write-back, continuity, all"),
+        ({"suite": "push,nope"}, f"--suite: unknown 'nope'; known: {', '.join(SUITES)}, all"),
         ({"systems": ("nope",)}, "--system: unknown system 'nope'; known: wellkept"),
         ({"gold": None}, "--gold: --fixtures DIR and --gold DIR go together"),
         ({"corpus": "core"}, "--corpus: give either"),

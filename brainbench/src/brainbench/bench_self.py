@@ -16,11 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from brainbench.errors import NothingMeasured
 from brainbench.model import Ask, Budget, Capability, Message, PageIn, RunContext, SourceDecl
 from brainbench.seams import SEAMS, load_codec
 from brainbench.systems import System, load_system
@@ -65,7 +67,10 @@ def machine() -> Machine:
 def measure_all(
     system: str, place: Sequence[str], runs: int, told: Callable[[str], None] = lambda line: None
 ) -> list[Figure]:
-    """Every figure for a system; `place` are the flags that name the corpus of the sweeps."""
+    """Every figure for a system; `place` are the flags that name the corpus of the sweeps.
+
+    NothingMeasured when a sweep measured nothing, with what it said.
+    """
     figures: list[Figure] = []
     for title, flags, cpu, peak in (
         ("sweep with real hook processes", (), 10.0, 200.0),
@@ -80,15 +85,28 @@ def measure_all(
         )
         figures.append(_figure(number, f"{title}: wall time (not compared)", "s", [s.wall_s for s in sweeps], None))
     told("store reset, turn context, hook process")
-    with tempfile.TemporaryDirectory(prefix="bb-self-") as home:
-        os.environ["TMPDIR"] = tempfile.tempdir = home
+    with tempfile.TemporaryDirectory(prefix="bb-self-") as home, _temporary_files_in(home):
         measured = load_system(system)
         try:
             figures += _in_process(measured, Path(home), runs)
         finally:
             measured.close()
-            tempfile.tempdir = None
     return figures
+
+
+@contextmanager
+def _temporary_files_in(directory: str) -> Iterator[None]:
+    """Here and in processes started meanwhile."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = tempfile.tempdir = directory
+    try:
+        yield
+    finally:
+        tempfile.tempdir = None
+        if before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,8 @@ def _sweep(flags: Sequence[str]) -> _Sweep:
         _reap()
         if child.returncode == 2:
             errors.seek(0)
-            raise SystemExit(f"brainbench: inconclusive: the sweep failed: {errors.read().decode()[-2000:]}")
+            said = errors.read().decode(errors="replace").strip().splitlines() or ["nothing was said"]
+            raise NothingMeasured(f"the sweep failed: {said[-1][-2000:]}")
     return _Sweep(round(_children_cpu() - before, 2), round(peak, 1), round(time.monotonic() - started, 2))
 
 

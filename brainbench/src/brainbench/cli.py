@@ -20,7 +20,7 @@ import click
 from brainbench import __version__
 from brainbench.errors import BenchError, CorpusError, IncompatibleError, OutputError, UsageError
 from brainbench.report.terminal import print_scoreboard
-from brainbench.report.write import to_line
+from brainbench.write import to_line
 
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
@@ -239,11 +239,13 @@ def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: An
       brainbench gate --ref v1.2.0 --json
     """
     from brainbench.evidence import gate as gates
+    from brainbench.evidence.committed import both_commits
     from brainbench.evidence.outcome import outcome_document, when_fresh_is_required
     from brainbench.report.markdown import summary
     from brainbench.run import measure
+    from brainbench.write import append_text
 
-    rules, base, committed = _from_commits(profile, ref)
+    rules, base, committed = both_commits(profile, ref)
     choice = _choice(flags)
     with _progress() as progress:
         board = measure(choice, progress).board
@@ -251,8 +253,7 @@ def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: An
     if require_fresh:
         outcome = when_fresh_is_required(outcome)
     if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(place).open("a", encoding="utf-8") as file:
-            file.write(summary(board, outcome))
+        append_text(place, summary(board, outcome))
     if as_json:
         click.echo(to_line(outcome_document(outcome)), nl=False)
     else:
@@ -272,12 +273,13 @@ def compare(base: Path, current: Path, as_json: bool) -> None:
     Example:
       brainbench compare evidence/baselines/conformance.json result.json
     """
+    from brainbench.evidence.committed import bytes_of
     from brainbench.evidence.compare import compare as compared
     from brainbench.evidence.documents import read_run
     from brainbench.evidence.outcome import outcome_document
     from brainbench.report.markdown import verdict
 
-    before, now = (read_run(_bytes_of(path), str(path)) for path in (base, current))
+    before, now = (read_run(bytes_of(path), str(path)) for path in (base, current))
     outcome = compared(before, now)
     click.echo(to_line(outcome_document(outcome)) if as_json else verdict(outcome), nl=not as_json)
     for line in outcome.lines():
@@ -415,6 +417,7 @@ class _Gating:
     @classmethod
     def of(cls, flags: dict[str, Any]) -> _Gating:
         from brainbench.evidence.baseline import read_baseline
+        from brainbench.evidence.committed import bytes_of, find_profile
         from brainbench.evidence.gate import read_committed
 
         base, committed = flags["compare"], flags["committed_baseline"]
@@ -427,9 +430,9 @@ class _Gating:
                 "--include-holdout: a run with the holdout writes no baseline; leave one of both flags out"
             )
         return cls(
-            profile=_profile(flags["profile"]),
-            base=read_baseline(_bytes_of(base), str(base)) if base else None,
-            committed=read_committed(_bytes_of(committed), str(committed)) if committed else None,
+            profile=find_profile(flags["profile"]),
+            base=read_baseline(bytes_of(base), str(base)) if base else None,
+            committed=read_committed(bytes_of(committed), str(committed)) if committed else None,
             bank_to=flags["update_baseline"],
             version=1 if flags["baseline_format"] == "v1" else 2,
             justification=flags["justification"],
@@ -466,60 +469,6 @@ class _Gating:
         click.echo(f"baseline written: {self.bank_to}", err=True)
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise IncompatibleError(f"{path}: {error.strerror or error}; name a baseline or result file") from error
-
-
-def _checkout() -> Path | None:
-    """The nearest directory, from the current one up, that holds gates."""
-    here = Path.cwd()
-    return next((place for place in (here, *here.parents) if (place / "evidence" / "gates").is_dir()), None)
-
-
-def _top() -> Path:
-    """Where evidence/ is looked for."""
-    return _checkout() or Path.cwd()
-
-
-def _profile(name: str) -> Profile:
-    from brainbench.corpus import shipped
-    from brainbench.evidence.profile import read_profile
-
-    gates = _top() / "evidence" / "gates"
-    path = gates / f"{name}.toml"
-    bundled = shipped("gates", "evidence/gates") / f"{name}.toml"
-    for place in (path, bundled):
-        if place.is_file():
-            return read_profile(place.read_bytes(), str(place))
-    known = ", ".join(sorted(p.stem for p in (*gates.glob("*.toml"), *bundled.parent.glob("*.toml")))) or "none"
-    raise UsageError(f"--profile: no {path}; known: {known}")
-
-
-def _from_commits(profile: str, ref: str) -> tuple[Profile, Baseline | None, CommittedFile | None]:
-    """Profile, base and committed baseline for the gate: what stands at the reference, and what stands here."""
-    from brainbench.evidence import repository
-    from brainbench.evidence.baseline import read_baseline
-    from brainbench.evidence.gate import read_committed
-    from brainbench.evidence.profile import read_profile, stricter
-
-    top, place = _top(), f"evidence/baselines/{profile}.json"
-    commit = repository.resolve(top, ref)
-    rules = _profile(profile)
-    there = repository.show(top, commit, f"evidence/gates/{profile}.toml")
-    if there is not None:
-        rules = stricter(read_profile(there, f"{ref}:evidence/gates/{profile}.toml"), rules)
-    before = repository.show(top, commit, place)
-    here = top / place
-    if not here.is_file():
-        what = f"is deleted here and stands at {ref}" if before is not None else f"stands neither here nor at {ref}"
-        raise IncompatibleError(f"{place}: {what}; run `brainbench run --update-baseline` and commit it")
-    base = read_baseline(before, f"{ref}:{place}") if before is not None else None
-    return rules, base, read_committed(here.read_bytes(), place)
-
-
 def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
     from brainbench.report.v1 import v1_result
 
@@ -529,7 +478,7 @@ def _result(done: Run, outcome: Outcome | None) -> dict[str, object]:
 
 def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) -> None:
     from brainbench.report.markdown import summary
-    from brainbench.report.write import write_json, write_text
+    from brainbench.write import write_json, write_text
 
     if flags["out"] is not None:
         write_json(flags["out"], _result(done, outcome))
@@ -541,9 +490,10 @@ def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) ->
 def _log_sweep(done: Run, flags: dict[str, Any]) -> None:
     """Add the run to its ledger. Only one that was asked for by name may stop the command."""
     from brainbench.evidence import repository, runledger
+    from brainbench.evidence.committed import checkout
 
-    asked, checkout = flags["run_ledger"], _checkout()
-    place = asked or (checkout / ".brainbench" / "run-ledger.jsonl" if checkout else None)
+    asked, top = flags["run_ledger"], checkout()
+    place = asked or (top / ".brainbench" / "run-ledger.jsonl" if top else None)
     if place is None:
         return
     dirty = repository.is_dirty(Path(__file__).parent)
@@ -571,22 +521,9 @@ def _ended(board: Scoreboard, outcome: Outcome | None) -> int:
 
 
 def _save_observations(done: Run, directory: Path | None) -> None:
-    import msgspec
+    from brainbench.report.observations import observations_json
+    from brainbench.write import make_directory, write_json
 
-    from brainbench.report.write import write_json
-
-    if directory is None:
-        return
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(
-            f"--save-observations: {directory}: {error.strerror}; name a directory to write in"
-        ) from error
-    document = {
-        "schema_version": 1,
-        "observations_hash": done.board.observations_hash,
-        "fixtures_hash": done.board.fixtures_hash,
-        "replays": msgspec.to_builtins(done.replays),
-    }
-    write_json(directory / "observations.json", document)
+    if directory is not None:
+        make_directory(directory)
+        write_json(directory / "observations.json", observations_json(done.board, done.replays))

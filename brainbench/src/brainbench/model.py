@@ -13,9 +13,10 @@ Role = Literal["user", "assistant"]
 Actor = Literal["owner", "agent", "external"]
 Stratum = Literal["easy", "medium", "hard"]
 SeamKind = Literal["production", "contract"]
-SUITE_NAMES = ("know-to-ask", "push", "write-back", "continuity")
-VOLUNTEERS = 3
-"""Pages that a seam with volunteers lets a memory offer on a turn besides those it points at."""
+V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
+"""The suites of the v1 interchange format."""
+SUITE_NAMES = (*V1_SUITES,)
+"""Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
 
@@ -354,8 +355,9 @@ class RunContext:
 class SeamConfig:
     """Where the bench takes hold of a harness, as data.
 
-    `window` counts the turns a memory is shown; `process` says that the shipped hook command runs as a process;
-    `deviations` lists how this differs from the harness itself, printed on every scoreboard.
+    `window` counts the turns a memory is shown, `volunteers` the pages that it may offer on a turn besides those it
+    points at; `process` says that the shipped hook command runs as a process; `deviations` lists how this differs
+    from the harness itself, printed on every scoreboard.
     """
 
     name: str
@@ -364,9 +366,7 @@ class SeamConfig:
     budget: Budget
     window: int = 4
     roles: tuple[Role, ...] = ("user", "assistant")
-    fragments: tuple[str, ...] = ("pointers", "volunteers")
-    suppression: str = "slug-and-title"
-    preamble: bool = False
+    volunteers: int = 0
     process: bool = False
     deadline_ms: int | None = None
     suites: tuple[str, ...] = SUITE_NAMES
@@ -374,5 +374,5 @@ class SeamConfig:
 
     @property
     def capacity(self) -> int:
-        """How many pages a memory can bring to one turn: those it points at, and volunteers where there are any."""
-        return self.budget.pages + (VOLUNTEERS if "volunteers" in self.fragments else 0)
+        """How many pages a memory can bring to one turn: those it points at, and volunteers."""
+        return self.budget.pages + self.volunteers

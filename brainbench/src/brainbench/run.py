@@ -130,7 +130,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
-    tasks = _tasks(choice, corpus)
+    tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
     swept = sweep(
         tasks, choice.jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks))
@@ -194,8 +194,9 @@ def _user_window(seam: SeamConfig) -> SeamConfig:
     return replace(seam, roles=("user",), deviations=(*seam.deviations, "window of user turns only"))
 
 
-def _tasks(choice: Choice, corpus: Corpus) -> list[Task]:
-    """Which fixture goes through which seam. What write-back alone asks is played once, through the first seam."""
+def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
+    """Which fixture goes through which seam. What shared suites alone ask is played once, through the first seam."""
+    shared = {name for name, suite in SUITES.items() if suite.shared}
     key = corpora.script_hash(corpus)
     tasks = []
     for system in choice.systems:
@@ -203,7 +204,7 @@ def _tasks(choice: Choice, corpus: Corpus) -> list[Task]:
             for fixture in corpus.fixtures:
                 asked = set(fixture.suites) & set(choice.suites) & set(seam.suites)
                 if number > 0:
-                    asked -= {"write-back"}
+                    asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key)
                     tasks.append(Task(system, seam, fixture, run_id, choice.seed))
@@ -223,9 +224,9 @@ def _board(
     capabilities: dict[str, tuple[str, ...]] = {}
     for name in choice.systems:
         system = load_system(name)
+        shared = _played_first(name, choice.seams, corpus, gold, by_place)
         for seam in choice.seams:
             played = _played(name, seam, corpus, gold, by_place)
-            shared = _written_once(name, choice.seams, corpus, gold, by_place)
             for suite in choice.suites:
                 used = shared if SUITES[suite].shared else played
                 cell = judge(SUITES[suite], name, seam, used, can=system.can, kind=_kind(system, seam))
@@ -264,7 +265,7 @@ def _played(system: str, seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Go
     return [(fixture, gold[fixture.fixture_id], replayed) for fixture, replayed in found if replayed is not None]
 
 
-def _written_once(
+def _played_first(
     system: str, seams: Sequence[SeamConfig], corpus: Corpus, gold: Mapping[str, Gold], replays: Places
 ) -> list[Played]:
     """For suites that are judged once for all seams: each fixture as its first seam played it."""
@@ -352,7 +353,7 @@ def _rows(name: str, seam: SeamConfig, suites: Sequence[str], played: Sequence[P
             source = event.source or fixture.active_source
             observed = seen[event.event_id]
             for suite in suites:
-                if suite in declared[place[0]] and suite in seam.suites and suite != "write-back":
+                if suite in declared[place[0]] and suite in seam.suites and not SUITES[suite].shared:
                     foreign = foreign_slugs(fixture, source, observed.ids)
                     yield _row(
                         name, seam.name, suite, place, observed, _turn_gold(gold, place, event.event_id), foreign

@@ -12,6 +12,7 @@ from brainbench.evidence import Config, Scoreboard
 from brainbench.evidence.profile import Profile, read_profile
 from brainbench.gold import EventGold, Gold, GoldFact, Probe
 from brainbench.model import (
+    V1_SUITES,
     FactRow,
     Fixture,
     Observation,
@@ -35,7 +36,7 @@ Played = tuple[Fixture, Gold, Replayed]
 def _fixture(name: str, stratum: Stratum) -> Fixture:
     return Fixture(
         fixture_id=name,
-        suites=("know-to-ask", "push", "write-back", "continuity"),
+        suites=V1_SUITES,
         category="direct",
         stratum=stratum,
         language="en",
@@ -117,7 +118,7 @@ class World:
             found.append((fixture, _gold(name), replayed))
         return found
 
-    def board(self, breaks: dict[str, Break] | None = None, suites: Sequence[str] = tuple(SUITES)) -> Scoreboard:
+    def board(self, breaks: dict[str, Break] | None = None, suites: Sequence[str] = V1_SUITES) -> Scoreboard:
         """The board of a run in which some fixtures (or "*": all) were seen broken."""
         played = self.played(breaks or {})
         seams = [SEAMS[name] for name in self.seams]
@@ -138,6 +139,7 @@ class World:
             ),
             cells=tuple(cells),
             receipt={"fixtures_hash": self.fixtures_hash},
+            corpus_kind="v1" if self.corpus_hash is None else "v2",
             capabilities={"sut": ("context", "page_write", "recall_facts")},
         )
 

@@ -251,11 +251,10 @@ def test_a_baseline_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     write_baseline(path, b"two\n")
     assert path.read_bytes() == b"two\n"
     assert [p.name for p in path.parent.iterdir()] == ["conformance.json"]
-    assert path.stat().st_mode & 0o777 == 0o644
     taken = tmp_path / "taken"
     (taken / "conformance.json" / "x").mkdir(parents=True)
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match="is a directory: name a file in it"):
         write_baseline(taken / "conformance.json", b"three\n")
     assert [p.name for p in taken.iterdir()] == ["conformance.json"]
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match="cannot be made: File exists"):
         write_baseline(path / "below-a-file.json", b"four\n")

@@ -81,7 +81,7 @@ def test_an_untrusted_run_says_so_and_a_given_status_stands(world: Any) -> None:
 
 def test_a_ledger_that_cannot_be_written_says_where(world: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OutputError, match="cannot write"):
+    with pytest.raises(OutputError, match="file: cannot be made: File exists; name a directory"):
         append(tmp_path / "file" / "ledger.jsonl", sweep(world.board()))
     with pytest.raises(OutputError, match="cannot write"):
         append(tmp_path, sweep(world.board()))

@@ -20,9 +20,9 @@ from brainbench.metrics import (
     Mean,
     Ratio,
     counts,
+    counts_json,
     four_decimals,
     pooled,
-    rate,
     wilson,
 )
 
@@ -214,12 +214,11 @@ def test_wilson_refuses_what_is_no_ratio(n: int, of: int) -> None:
 
 
 @pytest.mark.req("C-002", "C-601")
-def test_rates_print_as_counts_rate_and_interval() -> None:
-    assert rate(Ratio(483, 500)) == "483/500 (0.9660) [0.9462, 0.9787]"
-    assert rate(Count(2)) == "2"
-    assert rate(Mean(5.0, 4)) == "1.2500"
-    assert rate(None) == "-"
-    assert counts(Ratio(57, 96)) == "57/96"
+def test_measurements_print_and_are_stored_as_counts() -> None:
+    assert [counts(value) for value in (Ratio(57, 96), Count(2), Mean(5.0, 4))] == ["57/96", "2", "1.2500"]
+    assert counts_json(Ratio(57, 96)) == {"n": 57, "of": 96}
+    assert counts_json(Count(2)) == {"n": 2}
+    assert counts_json(Mean(5.0, 4)) == {"total": 5.0, "of": 4}
 
 
 @pytest.mark.req("C-002")

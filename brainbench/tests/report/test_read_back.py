@@ -9,7 +9,7 @@ import pytest
 from brainbench.evidence.baseline import baseline_of
 from brainbench.evidence.documents import read_run
 from brainbench.report.v1 import v1_result
-from brainbench.report.write import to_json, to_line
+from brainbench.write import to_json, to_line
 
 
 @pytest.mark.req("C-110", "C-111")

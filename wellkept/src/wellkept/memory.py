@@ -29,10 +29,10 @@ from wellkept.model import (
 )
 from wellkept.names import norm
 from wellkept.providers import Extractor
+from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 
 Actor = Literal["owner", "agent", "external"]
-Suppression = Literal["slug-and-title", "slug-only"]
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""

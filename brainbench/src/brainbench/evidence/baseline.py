@@ -7,8 +7,6 @@ Both are read. Only what is gated is stored, so that a change of wording or of a
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -18,14 +16,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from brainbench.errors import IncompatibleError, OutputError, UsageError
-from brainbench.evidence import Config, Scoreboard
-from brainbench.metrics import METRICS, Count, Measured, Ratio, four_decimals
-from brainbench.model import SUITE_NAMES
+from brainbench.errors import IncompatibleError, UsageError
+from brainbench.evidence import Config, CorpusKind, Scoreboard, config_json
+from brainbench.metrics import METRICS, Count, Measured, Ratio, counts, counts_json, four_decimals
+from brainbench.model import V1_SUITES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
+from brainbench.write import make_directory, write_bytes
 
-CorpusKind = Literal["v1", "v2"]
 Stored = Ratio | Count | Fraction
 """A gated value as stored: counts, or in version 1 a rate."""
 CEILED, CEILING = "push_recall", "push_recall_ceiling"
@@ -72,16 +70,11 @@ class Baseline:
         return self.fixtures_hash == other.fixtures_hash and (not known or self.corpus_hash == other.corpus_hash)
 
 
-def corpus_kind(board: Scoreboard) -> CorpusKind:
-    """The format of the corpus that was run."""
-    return board.corpus_kind or ("v1" if board.corpus_hash is None else "v2")
-
-
 def baseline_of(board: Scoreboard, justification: str | None = None) -> Baseline:
     """The baseline that this run would write."""
     return Baseline(
         schema_version=2,
-        corpus_kind=corpus_kind(board),
+        corpus_kind=board.corpus_kind,
         fixtures_hash=board.fixtures_hash,
         corpus_hash=board.corpus_hash,
         config=_sorted(board.config),
@@ -136,7 +129,7 @@ def as_v1(baseline: Baseline) -> Baseline:
             f"config.systems: a version 1 baseline holds one system, not {', '.join(baseline.config.systems) or 'none'}"
         )
     keys = {k: k.removeprefix(f"{baseline.config.systems[0]}/") for k in baseline.cells}
-    cells = {keys[k]: _v1_cell(cell) for k, cell in baseline.cells.items() if _in_v1(keys[k])}
+    cells = {keys[k]: _v1_cell(cell) for k, cell in baseline.cells.items() if is_v1(*keys[k].split("/", 1))}
     return replace(
         baseline,
         schema_version=1,
@@ -147,16 +140,16 @@ def as_v1(baseline: Baseline) -> Baseline:
             llm=baseline.config.llm,
             systems=(),
             harnesses=tuple(h for h in baseline.config.harnesses if h in HARNESSES),
-            suites=tuple(s for s in baseline.config.suites if s in SUITE_NAMES),
+            suites=tuple(s for s in baseline.config.suites if s in V1_SUITES),
         ),
         cells=dict(sorted(cells.items())),
         capabilities={},
     )
 
 
-def _in_v1(key: str) -> bool:
-    seam, _, suite = key.partition("/")
-    return seam in HARNESSES and suite in SUITE_NAMES
+def is_v1(seam: str, suite: str) -> bool:
+    """Whether version 1 has a place for the cells of this seam and suite."""
+    return seam in HARNESSES and suite in V1_SUITES
 
 
 def _v1_cell(cell: StoredCell) -> StoredCell:
@@ -200,21 +193,14 @@ def _number(value: Stored) -> int | float:
 
 
 def _v2_document(baseline: Baseline) -> dict[str, object]:
-    config = baseline.config
+    config = config_json(baseline.config)
+    del config["narrowed"]
     document: dict[str, object] = {
         "schema_version": 2,
         "corpus_kind": baseline.corpus_kind,
         "fixtures_hash": baseline.fixtures_hash,
         "corpus_hash": baseline.corpus_hash,
-        "config": {
-            "include_holdout": config.include_holdout,
-            "llm": config.llm,
-            "systems": list(config.systems),
-            "harnesses": list(config.harnesses),
-            "suites": list(config.suites),
-            "modes": dict(sorted(config.modes.items())),
-            "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
-        },
+        "config": config,
         "capabilities": {system: list(can) for system, can in sorted(baseline.capabilities.items())},
     }
     if baseline.justification is not None:
@@ -242,14 +228,10 @@ def _part_document(part: Part) -> dict[str, object]:
     return document
 
 
-def _counts(value: Stored) -> dict[str, int]:
-    match value:
-        case Ratio(n, of):
-            return {"n": n, "of": of}
-        case Count(n):
-            return {"n": n}
-        case Fraction():
-            raise IncompatibleError("a version 2 baseline stores counts, and only a rate is known here")
+def _counts(value: Stored) -> dict[str, float]:
+    if isinstance(value, Fraction):
+        raise IncompatibleError("a version 2 baseline stores counts, and only a rate is known here")
+    return counts_json(value)
 
 
 Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -273,7 +255,9 @@ class _CellFile(_PartFile, forbid_unknown_fields=True, kw_only=True):
     strata: dict[str, _PartFile]
 
 
-class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
+class ConfigFile(msgspec.Struct):
+    """The config as stored documents hold it."""
+
     include_holdout: bool
     llm: bool
     systems: list[str]
@@ -282,13 +266,31 @@ class _ConfigFile(msgspec.Struct, forbid_unknown_fields=True):
     modes: dict[str, str]
     deviations: dict[str, list[str]]
 
+    def config(self) -> Config:
+        """The config with its lists sorted, as baselines bind it."""
+        return _sorted(
+            Config(
+                include_holdout=self.include_holdout,
+                llm=self.llm,
+                systems=tuple(self.systems),
+                harnesses=tuple(self.harnesses),
+                suites=tuple(self.suites),
+                modes=self.modes,
+                deviations={seam: tuple(words) for seam, words in self.deviations.items()},
+            )
+        )
+
+
+class _V2Config(ConfigFile, forbid_unknown_fields=True):
+    pass
+
 
 class _V2File(msgspec.Struct, forbid_unknown_fields=True):
     schema_version: Literal[2]
     corpus_kind: CorpusKind
     fixtures_hash: str
     corpus_hash: str | None
-    config: _ConfigFile
+    config: _V2Config
     capabilities: dict[str, list[str]]
     cells: dict[str, _CellFile]
     justification: str | None = None
@@ -363,21 +365,12 @@ def _from_v2(file: _V2File, name: str) -> Baseline:
         }
         failed = tuple(sorted(cell.failed))
         cells[key] = StoredCell(whole.gold_total, whole.gold_failed, whole.metrics, whole.ceiling, failed, strata)
-    config = Config(
-        include_holdout=file.config.include_holdout,
-        llm=file.config.llm,
-        systems=tuple(file.config.systems),
-        harnesses=tuple(file.config.harnesses),
-        suites=tuple(file.config.suites),
-        modes=file.config.modes,
-        deviations={seam: tuple(words) for seam, words in file.config.deviations.items()},
-    )
     return Baseline(
         schema_version=2,
         corpus_kind=file.corpus_kind,
         fixtures_hash=file.fixtures_hash,
         corpus_hash=file.corpus_hash,
-        config=_sorted(config),
+        config=file.config.config(),
         cells=cells,
         capabilities={system: tuple(sorted(can)) for system, can in sorted(file.capabilities.items())},
         justification=file.justification,
@@ -405,22 +398,9 @@ def _check_part(name: str, where: str, total: int, failed: int) -> None:
 
 
 def write_baseline(path: Path, data: bytes) -> None:
-    """Put a baseline file in place, whole or not at all; OutputError when that cannot be done."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).chmod(0o644)
-        Path(part).replace(path)
-    except OSError as error:
-        Path(part).unlink(missing_ok=True)
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    """Put a baseline file in place, whole or not at all, and its directory if there is none; else OutputError."""
+    make_directory(path.parent)
+    write_bytes(path, data)
 
 
 def in_version(baseline: Baseline, version: int) -> Baseline:
@@ -432,14 +412,6 @@ def in_version(baseline: Baseline, version: int) -> Baseline:
 
 def shown(value: Measured | Stored | None) -> str:
     """A stored value for a message: counts where they are known, else the rate."""
-    match value:
-        case None:
-            return "not asked"
-        case Ratio(n, of):
-            return f"{n}/{of}"
-        case Count(n):
-            return str(n)
-        case Fraction():
-            return four_decimals(value)
-        case _:
-            return four_decimals(value.value)
+    if value is None:
+        return "not asked"
+    return four_decimals(value) if isinstance(value, Fraction) else counts(value)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from brainbench.errors import IncompatibleError
-from brainbench.evidence import Config
-from brainbench.evidence.baseline import CEILING, Baseline, Part, Stored, StoredCell, read_baseline
+from brainbench.evidence import Config, CorpusKind
+from brainbench.evidence.baseline import CEILING, Baseline, ConfigFile, Part, Stored, StoredCell, read_baseline
 from brainbench.metrics import METRICS, Count, Ratio
 
 
@@ -46,23 +46,13 @@ class _NativeCell(_NativePart, kw_only=True):
     slices: dict[str, dict[str, _NativePart]]
 
 
-class _NativeConfig(msgspec.Struct):
-    include_holdout: bool
-    llm: bool
-    systems: list[str]
-    harnesses: list[str]
-    suites: list[str]
-    modes: dict[str, str]
-    deviations: dict[str, list[str]]
-
-
 class _Native(msgspec.Struct):
     schema_version: Literal[2]
     fixtures_hash: str
     corpus_hash: str | None
-    config: _NativeConfig
+    corpus_kind: CorpusKind
+    config: ConfigFile
     cells: list[_NativeCell]
-    corpus_kind: Literal["v1", "v2"] | None = None
     capabilities: dict[str, list[str]] = {}
 
 
@@ -112,21 +102,12 @@ def _from_native(native: _Native, name: str) -> Baseline:
         strata = {s: _part(name, cell.key, part) for s, part in sorted(cell.slices.get("stratum", {}).items())}
         failed = tuple(sorted(cell.failed_items))
         cells[cell.key] = StoredCell(whole.gold_total, whole.gold_failed, whole.metrics, whole.ceiling, failed, strata)
-    config = native.config
     return Baseline(
         schema_version=2,
-        corpus_kind=native.corpus_kind or ("v1" if native.corpus_hash is None else "v2"),
+        corpus_kind=native.corpus_kind,
         fixtures_hash=native.fixtures_hash,
         corpus_hash=native.corpus_hash,
-        config=Config(
-            include_holdout=config.include_holdout,
-            llm=config.llm,
-            systems=tuple(sorted(config.systems)),
-            harnesses=tuple(sorted(config.harnesses)),
-            suites=tuple(sorted(config.suites)),
-            modes=dict(sorted(config.modes.items())),
-            deviations={seam: tuple(words) for seam, words in sorted(config.deviations.items())},
-        ),
+        config=native.config.config(),
         cells=cells,
         capabilities={system: tuple(sorted(can)) for system, can in sorted(native.capabilities.items())},
     )

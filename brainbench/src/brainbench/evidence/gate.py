@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from brainbench.errors import IncompatibleError, UsageError
-from brainbench.evidence import Scoreboard
+from brainbench.evidence import CorpusKind, Scoreboard
 from brainbench.evidence.baseline import (
     CEILED,
     Baseline,
-    CorpusKind,
     Part,
     StoredCell,
     baseline_of,

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from brainbench.errors import IncompatibleError
-from brainbench.evidence.baseline import CorpusKind
+from brainbench.evidence import CorpusKind
 from brainbench.metrics import METRICS
 
 Bound = Literal["max", "min", "min_of_ceiling"]

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from brainbench.errors import OutputError
-from brainbench.evidence import Scoreboard
-from brainbench.metrics import Count, Mean, Measured, Ratio
+from brainbench.evidence import Scoreboard, config_json
+from brainbench.metrics import Measured, counts_json
+from brainbench.write import make_directory
 
 Status = Literal["completed", "failed", "invalid", "over_budget"]
 
@@ -65,7 +66,6 @@ class Sweep:
 def sweep_of(board: Scoreboard, *, ran_at: str, seed: int, dirty: bool, status: Status | None = None) -> Sweep:
     """The line for this run. Without `status` it is "invalid" when a cell or seed was, else "completed"."""
     untrusted = bool(board.seed_failures) or any(cell.status in ("invalid", "failed") for cell in board.cells)
-    config = board.config
     return Sweep(
         run_id=f"{board.harness_sha[:7]}-{board.corpus}-{seed}",
         ran_at=ran_at,
@@ -75,16 +75,7 @@ def sweep_of(board: Scoreboard, *, ran_at: str, seed: int, dirty: bool, status: 
         params={
             "fixtures_hash": board.fixtures_hash,
             "corpus_hash": board.corpus_hash,
-            "config": {
-                "include_holdout": config.include_holdout,
-                "llm": config.llm,
-                "systems": list(config.systems),
-                "harnesses": list(config.harnesses),
-                "suites": list(config.suites),
-                "modes": dict(config.modes),
-                "deviations": {seam: list(words) for seam, words in config.deviations.items()},
-                "narrowed": config.narrowed,
-            },
+            "config": config_json(board.config),
             "cells": {cell.key: _cell_counts(cell.status, cell.metrics) for cell in board.cells},
         },
         observations_hash=board.observations_hash,
@@ -96,19 +87,7 @@ def sweep_of(board: Scoreboard, *, ran_at: str, seed: int, dirty: bool, status: 
 
 
 def _cell_counts(status: str, metrics: Mapping[str, Measured | None]) -> dict[str, object]:
-    return {"status": status, "counts": {name: _counts(value) for name, value in metrics.items()}}
-
-
-def _counts(value: Measured | None) -> dict[str, float] | None:
-    match value:
-        case Ratio(n, of):
-            return {"n": n, "of": of}
-        case Count(n):
-            return {"n": n}
-        case Mean(total, of):
-            return {"total": total, "of": of}
-        case None:
-            return None
+    return {"status": status, "counts": {n: None if v is None else counts_json(v) for n, v in metrics.items()}}
 
 
 def append(path: Path, sweep: Sweep) -> Sweep:
@@ -116,8 +95,8 @@ def append(path: Path, sweep: Sweep) -> Sweep:
 
     A torn last line stays as it is: the new one starts on a line of its own. OutputError when it cannot be written.
     """
+    make_directory(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from brainbench.metrics import continuity, cost, isolation, push, writeback
 from brainbench.metrics.judged import Judged, JudgedFact, JudgedProbe, JudgedTurn, pooled
-from brainbench.metrics.values import Count, Mean, Measured, Metric, Ratio, counts, four_decimals, rate, wilson
+from brainbench.metrics.values import Count, Mean, Measured, Metric, Ratio, counts, counts_json, four_decimals, wilson
 
 __all__ = [
     "METRICS",
@@ -24,9 +24,9 @@ __all__ = [
     "Metric",
     "Ratio",
     "counts",
+    "counts_json",
     "four_decimals",
     "pooled",
-    "rate",
     "wilson",
 ]
 
@@ -61,14 +61,6 @@ METRICS: Mapping[str, Metric] = {
             "wanted pages that were injected / wanted pages, on must-turns",
             "higher",
             measure=push.push_recall,
-        ),
-        Metric(
-            "push_recall_ceiling",
-            "push",
-            "wanted pages that fit the seam's page budget / wanted pages, on must-turns",
-            "higher",
-            gated=False,
-            measure=push.push_recall_ceiling,
         ),
         Metric(
             "write_back_fidelity",
@@ -114,6 +106,14 @@ METRICS: Mapping[str, Metric] = {
             "lower",
             zero=True,
             measure=isolation.source_isolation_violations,
+        ),
+        Metric(
+            "push_recall_ceiling",
+            "push",
+            "wanted pages that fit the seam's page budget / wanted pages, on must-turns",
+            "higher",
+            gated=False,
+            measure=push.push_recall_ceiling,
         ),
         Metric(
             "avg_injected_tokens",

@@ -129,16 +129,12 @@ def counts(measured: Measured) -> str:
             return four_decimals(measured.value)
 
 
-def rate(measured: Measured | None) -> str:
-    """A measurement as printed: counts, rate and 95 % interval; "-" when nothing was asked.
-
-    >>> rate(Ratio(57, 96)), rate(None)
-    ('57/96 (0.5938) [0.4937, 0.6865]', '-')
-    """
-    if measured is None:
-        return "-"
-    if not isinstance(measured, Ratio):
-        return counts(measured)
-    low, high = wilson(measured.n, measured.of)
-    bounds = f"[{four_decimals(low)}, {four_decimals(high)}]"
-    return f"{counts(measured)} ({four_decimals(measured.value)}) {bounds}"
+def counts_json(measured: Measured) -> dict[str, float]:
+    """A measurement as stored documents hold it: `{"n", "of"}`, `{"n"}`, or `{"total", "of"}` of an average."""
+    match measured:
+        case Ratio(n, of):
+            return {"n": n, "of": of}
+        case Count(n):
+            return {"n": n}
+        case Mean(total, of):
+            return {"total": total, "of": of}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brainbench.evidence import Scoreboard
-from brainbench.metrics import Count, Measured, Ratio, four_decimals
+from brainbench.evidence import Scoreboard, config_json
+from brainbench.metrics import Mean, Measured, Ratio, counts_json, four_decimals
 from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell, Slice
 
@@ -14,12 +14,12 @@ def measured_json(value: Measured | None) -> dict[str, object] | None:
     """`{"n", "of", "rate"}` of a ratio, `{"n"}` of a count, `{"total", "of", "mean"}` of a mean, None if not asked."""
     if value is None:
         return None
+    counted: dict[str, object] = dict(counts_json(value))
     if isinstance(value, Ratio):
-        return {"n": value.n, "of": value.of, "rate": four_decimals(value.value)}
-    if isinstance(value, Count):
-        return {"n": value.n}
-    mean = four_decimals(value.total / value.of) if value.of else None
-    return {"total": value.total, "of": value.of, "mean": mean}
+        return counted | {"rate": four_decimals(value.value)}
+    if isinstance(value, Mean):
+        return counted | {"mean": four_decimals(value.value) if value.of else None}
+    return counted
 
 
 def scoreboard_json(board: Scoreboard) -> dict[str, object]:
@@ -32,7 +32,7 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         "corpus_kind": board.corpus_kind,
         "observations_hash": board.observations_hash,
         "harness_sha": board.harness_sha,
-        "config": _config(board),
+        "config": config_json(board.config),
         "capabilities": {system: list(can) for system, can in sorted(board.capabilities.items())},
         "cells": [cell_json(cell) for cell in board.cells],
         "tie_groups": {place: [list(group) for group in groups] for place, groups in tie_groups(board.cells).items()},
@@ -50,20 +50,6 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
         },
         "cost": {"cpu_s": board.cpu_s, "peak_mb": board.peak_mb, "duration_ms": board.duration_ms},
         "receipt": dict(board.receipt),
-    }
-
-
-def _config(board: Scoreboard) -> dict[str, object]:
-    config = board.config
-    return {
-        "include_holdout": config.include_holdout,
-        "llm": config.llm,
-        "systems": list(config.systems),
-        "harnesses": list(config.harnesses),
-        "suites": list(config.suites),
-        "modes": dict(sorted(config.modes.items())),
-        "deviations": {seam: list(words) for seam, words in sorted(config.deviations.items())},
-        "narrowed": config.narrowed,
     }
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from brainbench.evidence import Scoreboard, TurnRow
+from brainbench.evidence.baseline import is_v1
 from brainbench.evidence.outcome import Outcome, outcome_document
 from brainbench.metrics import METRICS, Count, Measured, Ratio
-from brainbench.model import SUITE_NAMES
 from brainbench.report.native import scoreboard_json
-from brainbench.seams import HARNESSES
 from brainbench.suites import Cell
 
 
@@ -26,7 +25,7 @@ def v1_result(
     """
     system = board.config.systems[0] if board.config.systems else ""
     ours = [cell for cell in board.cells if cell.system == system]
-    cells = sorted((cell for cell in ours if _is_v1(cell.seam, cell.suite) and _asked(cell)), key=_cell_order(board))
+    cells = sorted((cell for cell in ours if is_v1(cell.seam, cell.suite) and _asked(cell)), key=_cell_order(board))
     return {
         "receipt": dict(board.receipt),
         "cells": [_cell(cell) for cell in cells],
@@ -55,10 +54,6 @@ def glossary() -> dict[str, str]:
     return {name: f"{metric.formula} ({metric.better} is better)" for name, metric in METRICS.items()}
 
 
-def _is_v1(seam: str, suite: str) -> bool:
-    return seam in HARNESSES and suite in SUITE_NAMES
-
-
 def _asked(cell: Cell) -> bool:
     return cell.status == "scored" and (cell.gold_total > 0 or any(v is not None for v in cell.metrics.values()))
 
@@ -67,7 +62,7 @@ def _untrusted(cells: Iterable[Cell]) -> list[str]:
     return [
         f"{cell.key} is {cell.status} and has no v1 cell: {cell.reason or f'{cell.errors} errors'}"
         for cell in cells
-        if cell.status in ("invalid", "failed") and _is_v1(cell.seam, cell.suite)
+        if cell.status in ("invalid", "failed") and is_v1(cell.seam, cell.suite)
     ]
 
 
@@ -114,7 +109,7 @@ def _cell(cell: Cell) -> dict[str, object]:
 
 
 def _ordered_rows(board: Scoreboard, system: str, fixture_order: Sequence[str]) -> list[TurnRow]:
-    rows = [row for row in board.rows if row.system == system and _is_v1(row.harness, row.suite)]
+    rows = [row for row in board.rows if row.system == system and is_v1(row.harness, row.suite)]
     harnesses, suites = _positions(board.config.harnesses), _positions(board.config.suites)
     fixtures = _positions((*fixture_order, *(row.fixture_id for row in rows)))
     turns: dict[tuple[str, int], int] = {}

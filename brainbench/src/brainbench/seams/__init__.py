@@ -21,8 +21,7 @@ SEAMS: Mapping[str, SeamConfig] = {
             kind="production",
             codec="brainbench.seams.openclaw:OpenClaw",
             budget=Budget(pages=3),
-            fragments=("pointers", "volunteers"),
-            suppression="slug-and-title",
+            volunteers=3,
             deviations=("no plugin shim", "config gate, heartbeat and 1,500 ms wrapper ungraded"),
         ),
         SeamConfig(
@@ -30,8 +29,7 @@ SEAMS: Mapping[str, SeamConfig] = {
             kind="production",
             codec="brainbench.seams.claude_code:ClaudeCode",
             budget=Budget(pages=3),
-            fragments=("pointers", "volunteers", "facts"),
-            suppression="slug-only",
+            volunteers=3,
             process=True,
             deadline_ms=10_000,
             deviations=(
@@ -47,9 +45,6 @@ SEAMS: Mapping[str, SeamConfig] = {
             codec="brainbench.seams.codex:Codex",
             budget=Budget(pages=1),
             window=1,
-            fragments=("preamble", "pointers"),
-            suppression="slug-and-title",
-            preamble=True,
             deviations=("delivery assumed", "preamble slugs are no injections"),
         ),
         SeamConfig(
@@ -59,8 +54,6 @@ SEAMS: Mapping[str, SeamConfig] = {
             budget=Budget(pages=3),
             window=1,
             roles=("user",),
-            fragments=("hits",),
-            suppression="none",
             suites=("write-back", "continuity"),
             deviations=("search with the turn's text; know-to-ask and push do not apply",),
         ),

@@ -77,11 +77,15 @@ class Suite:
     name: str
     question: str
     needs: tuple[frozenset[Capability], ...]
-    metrics: tuple[str, ...]
     asks: Callable[[Fixture, Gold], tuple[str, ...]]
     judge: Callable[[Fixture, Gold, Replayed, SeamConfig], Judged]
     tally: Callable[[Judged], Tally]
     shared: bool = False
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that name this suite, and those counted in every one, in the order of METRICS."""
+        return tuple(name for name, metric in METRICS.items() if metric.suite in (self.name, "every"))
 
     def lacking(self, can: frozenset[Capability]) -> tuple[str, ...]:
         """What a system that `can` do this lacks for the suite; alternatives are joined by "or"."""

@@ -107,7 +107,6 @@ CONTINUITY = Suite(
         frozenset({Capability.CONVERSATION_WRITE}),
         DELIVERS | frozenset({Capability.RECALL_FACTS}),
     ),
-    metrics=("continuity_rate", "stored_continuity_rate", "source_isolation_violations"),
     asks=_asks,
     judge=_judge,
     tally=_tally,

@@ -42,7 +42,6 @@ KNOW_TO_ASK = Suite(
     name=NAME,
     question="Does memory speak when a turn calls for it, and only then?",
     needs=(frozenset({Capability.PAGE_WRITE}), DELIVERS),
-    metrics=("know_to_ask_failure_rate", "false_fire_rate", "source_isolation_violations"),
     asks=_asks,
     judge=_judge,
     tally=_tally,

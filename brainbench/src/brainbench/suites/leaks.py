@@ -14,6 +14,15 @@ _TELLING = 6
 """A token of at least this length betrays its source even without the word before it."""
 
 
+def canaries(text: str) -> tuple[str, ...]:
+    """The tokens planted in a text, without the word before them.
+
+    >>> canaries("Kept by canary:4f2a-x alone.")
+    ('4f2a-x',)
+    """
+    return tuple(_CANARY.findall(text))
+
+
 def is_scoped(fixture: Fixture) -> bool:
     """Whether the script has more than one source, so that something could leak."""
     named = {s.id for s in fixture.sources} | {source for source, _ in _contents(fixture)}
@@ -61,12 +70,12 @@ def passed(text: str) -> tuple[str, ...]:
 
 
 def _betrayed(fixture: Fixture, source: str, told: Sequence[str]) -> list[str]:
-    canaries = _foreign_canaries(fixture, source)
-    return [f"text {n}" for n, text in enumerate(told, 1) if _holds(plain(text), canaries)]
+    foreign = _foreign_canaries(fixture, source)
+    return [f"text {n}" for n, text in enumerate(told, 1) if _holds(plain(text), foreign)]
 
 
-def _holds(text: str, canaries: frozenset[str]) -> bool:
-    return any(f"canary:{c}" in text or (len(c) >= _TELLING and c in text) for c in canaries)
+def _holds(text: str, tokens: frozenset[str]) -> bool:
+    return any(f"canary:{token}" in text or (len(token) >= _TELLING and token in text) for token in tokens)
 
 
 def _foreign_canaries(fixture: Fixture, source: str) -> frozenset[str]:
@@ -76,7 +85,7 @@ def _foreign_canaries(fixture: Fixture, source: str) -> frozenset[str]:
         if owner == source:
             visible.append(plain(content))
         else:
-            foreign |= {plain(token) for token in _CANARY.findall(content)}
+            foreign |= {plain(token) for token in canaries(content)}
     visible += [plain(e.text) for e in fixture.events if isinstance(e, Turn)]
     return frozenset(token for token in foreign if not any(token in text for text in visible))
 

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_POINTER = re.compile(r"→ `[^`\n]+`")
+from brainbench.replay import pointer_ids
+
 _ITEM = re.compile(r"\s*(?:[-*+•#>|]|\d+[.)]\s|<!--)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
@@ -53,7 +54,7 @@ def passages(text: str) -> tuple[str, ...]:
 
 def is_pointer(passage: str) -> bool:
     """Whether a passage points at a page rather than stating something itself."""
-    return bool(_POINTER.search(passage))
+    return bool(pointer_ids(passage))
 
 
 def states(text: str, keywords: Sequence[str], forbidden: Sequence[str], said: Sequence[str]) -> bool:

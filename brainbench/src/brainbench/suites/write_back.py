@@ -103,7 +103,6 @@ WRITE_BACK = Suite(
     name=NAME,
     question="Does what was said survive the session, under the right entity and with its provenance?",
     needs=(frozenset({Capability.CONVERSATION_WRITE}), frozenset({Capability.RECALL_FACTS})),
-    metrics=("write_back_fidelity", "attribution_accuracy", "provenance_accuracy", "source_isolation_violations"),
     asks=_asks,
     judge=_judge,
     tally=_tally,

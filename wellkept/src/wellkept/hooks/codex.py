@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
-from wellkept.hooks.prompt import Asked, Harness, HookAnswer, answer_prompt
+from wellkept.hooks.prompt import Harness
 from wellkept.ingest import codex
 from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
-from wellkept.model import Budget, Trust, TurnContext
+from wellkept.model import Trust, TurnContext
 from wellkept.recall import render
 from wellkept.recall.render import stored_text
 
@@ -40,26 +39,7 @@ def _injected(raw: bytes) -> str:
     return "\n\n".join(dict.fromkeys(found))
 
 
-_HARNESS = Harness(_transcript, silence=SILENCE, needs_transcript=False)
-
-
-def answer(
-    memory: Memory,
-    source: str,
-    stdin: bytes,
-    *,
-    roots: Sequence[Path],
-    budget: Budget,
-    now: datetime,
-    hooks_on: bool = True,
-) -> HookAnswer:
-    """What the hook prints for a prompt: one JSON line, `{}` when there is nothing to say.
-
-    `stdin` is what the harness sent. A rollout is read only below one of the `roots`; Codex may name none.
-    """
-    if not hooks_on:
-        return HookAnswer(SILENCE, "disabled", "")
-    return answer_prompt(_HARNESS, Asked(memory, source, roots, budget, now), stdin)
+answer = Harness(_transcript, silence=SILENCE, needs_transcript=False).answer
 
 
 def preamble(memory: Memory, source: str) -> str:

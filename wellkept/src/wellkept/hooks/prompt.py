@@ -57,6 +57,25 @@ class Harness:
     silence: bytes = b""
     needs_transcript: bool = True
 
+    def answer(
+        self,
+        memory: Memory,
+        source: str,
+        stdin: bytes,
+        *,
+        roots: Sequence[Path],
+        budget: Budget,
+        now: datetime,
+        hooks_on: bool = True,
+    ) -> HookAnswer:
+        """What the hook prints for a prompt: one JSON line, or its silence when there is nothing to say.
+
+        `stdin` is what the harness sent. A transcript is read only below one of the `roots`.
+        """
+        if not hooks_on:
+            return HookAnswer(self.silence, "disabled", "")
+        return _answer(self, Asked(memory, source, roots, budget, now), stdin)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -69,8 +88,7 @@ class Asked:
     now: datetime
 
 
-def answer_prompt(harness: Harness, asked: Asked, stdin: bytes) -> HookAnswer:
-    """The answer to a prompt event: the context that memory has for it, or silence and why."""
+def _answer(harness: Harness, asked: Asked, stdin: bytes) -> HookAnswer:
     event = read_event(stdin)
     if event is None:
         return HookAnswer(harness.silence, "failed", "no_stdin")

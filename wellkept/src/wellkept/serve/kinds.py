@@ -18,14 +18,13 @@ import msgspec
 from wellkept import __version__
 from wellkept.errors import InvalidInput
 from wellkept.hooks import HOOKS, USER_PROMPT, openclaw
-from wellkept.hooks.prompt import HookAnswer, trim
+from wellkept.hooks.prompt import STDIN_BYTES, HookAnswer, trim
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Role, TurnContext
 from wellkept.serve.heartbeat import Beat
 from wellkept.serve.worker import BudgetSpent, Busy, Worker
 
 BODY_BYTES = 256 * 1024
-HOOK_BYTES = 4 * 1024 * 1024
 BLOCK_BYTES = 8192
 
 STATUS = {
@@ -95,7 +94,7 @@ class _PingRequest:
 
 def body_limit(kind: str) -> int:
     """The most bytes that a request of this kind may have."""
-    return HOOK_BYTES if kind.startswith("hook/") else BODY_BYTES
+    return STDIN_BYTES if kind.startswith("hook/") else BODY_BYTES
 
 
 def answer(desk: Desk, kind: str, body: bytes) -> Reply:

@@ -1,7 +1,8 @@
 """Makes the core corpus: scripts and gold from invented names and own sentences, the same bytes on every machine.
 
 A category is a function that fills a Script. To add one: write the function in the module of its family and add a
-line to CATEGORIES. Each fixture draws from a stream keyed by its category and index, so no other fixture moves.
+line at the end of CATEGORIES. Each fixture draws from a stream keyed by its category and index, so no other fixture
+changes; in the middle of the table a line would move the later ones between gate and holdout.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,8 +11,8 @@ from brainbench import corpus, gold
 from brainbench.errors import Fault
 from brainbench.gold import EventGold, Gold, GoldFact, Probe
 from brainbench.model import Fixture, SessionBreak, Turn, Write
-
-_CANARY = re.compile(r"canary:\S+")
+from brainbench.suites.leaks import canaries
+from brainbench.suites.matching import says
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def _canaries(fixture: Fixture) -> Iterator[Fault]:
     seen: dict[str, set[str]] = defaultdict(set)
     for write in fixture.setup:
         source = write.source or fixture.active_source
-        marks = set(_CANARY.findall(write.content))
+        marks = set(canaries(write.content))
         if len(marks) != (source != fixture.active_source):
             yield Fault(fixture.file, f"setup.{write.event_id}", f"{len(marks)} canaries on a page of {source}")
         seen[source] |= marks
@@ -123,7 +121,7 @@ def _fact(fixture: Fixture, event_id: int, fact: GoldFact, pages: Mapping[str, s
         yield f"{fact.entity_slug} is no page of the active source"
     if not any(s.event_id == event_id and s.fact == fact.fact for s in fixture.scripted_facts):
         yield f"no extractor would say {fact.fact!r} of this turn"
-    bearing = [s.fact for s in fixture.scripted_facts if bears(s.fact, fact.match_keywords, fact.forbid_keywords)]
+    bearing = [s.fact for s in fixture.scripted_facts if says(s.fact, fact.match_keywords, fact.forbid_keywords)]
     if bearing != [fact.fact]:
         yield f"keywords {fact.match_keywords} fit {len(bearing)} of the scripted facts, needs exactly its own"
 
@@ -138,21 +136,11 @@ def _probe(fixture: Fixture, probe: Probe, pages: Mapping[str, str]) -> Iterator
     if not ends or order.index(ends[0]) > order.index(probe.after_event):
         yield "comes before anything was written back"
     yield from (f"{slug} is no page of the active source" for slug in probe.expected_slugs if slug not in pages)
-    if bears(turns[probe.after_event], probe.match_keywords, ()):
+    if says(turns[probe.after_event], probe.match_keywords):
         yield "the question gives away what is asked"
-    in_pages = [slug for slug, text in pages.items() if bears(f"{slug}\n{text}", probe.match_keywords, ())]
-    in_facts = [s for s in fixture.scripted_facts if bears(s.fact, probe.match_keywords, probe.forbid_keywords)]
+    in_pages = [slug for slug, text in pages.items() if says(f"{slug}\n{text}", probe.match_keywords)]
+    in_facts = [s for s in fixture.scripted_facts if says(s.fact, probe.match_keywords, probe.forbid_keywords)]
     if probe.channel == "stored_only" and (in_pages or probe.expected_slugs or not in_facts):
         yield "only a stored fact may hold it, and one must"
     if probe.channel == "any" and not in_pages and not in_facts:
         yield "neither a page nor a fact holds it"
-
-
-def bears(text: str, keywords: tuple[str, ...], forbidden: tuple[str, ...]) -> bool:
-    """Whether a text has all keywords and no forbidden one; case and width do not count."""
-    plain = _plain(text)
-    return all(_plain(k) in plain for k in keywords) and not any(_plain(k) in plain for k in forbidden)
-
-
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()

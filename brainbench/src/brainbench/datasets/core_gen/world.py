@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from brainbench.datasets.core_words import denied, table
@@ -59,10 +59,6 @@ class Page:
         lines.append(f"summary: {_scalar(self.summary)}")
         lines.extend(f"{key}: {_scalar(value)}" for key, value in self.front)
         return "\n".join([*lines, "---", "", self.body.strip(), ""])
-
-    def aka(self, *aliases: str) -> Page:
-        """The same page with more aliases."""
-        return replace(self, aliases=self.aliases + aliases)
 
 
 def _scalar(text: str, in_list: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Result files: written whole or not at all."""
+"""Files that the bench writes: whole or not at all, with what to do when it cannot be done."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from brainbench.errors import OutputError
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _REMEDIES = {
-    errno.ENOSPC: "the disk is full: free some space or choose another --out",
-    errno.EDQUOT: "your disk quota is used up: free some space or choose another --out",
-    errno.EFBIG: "the file would exceed the size limit (see `ulimit -f`): raise it or choose another --out",
-    errno.EROFS: "the file system is read-only: choose another --out",
-    errno.EACCES: "permission denied: make the file and its directory writable or choose another --out",
-    errno.EPERM: "permission denied: make the file and its directory writable or choose another --out",
+    errno.ENOSPC: "the disk is full: free some space or choose another file",
+    errno.EDQUOT: "your disk quota is used up: free some space or choose another file",
+    errno.EFBIG: "the file would exceed the size limit (see `ulimit -f`): raise it or choose another file",
+    errno.EROFS: "the file system is read-only: choose another file",
+    errno.EACCES: "permission denied: make the file and its directory writable or choose another file",
+    errno.EPERM: "permission denied: make the file and its directory writable or choose another file",
     errno.ENAMETOOLONG: "the name is too long: choose a shorter --out",
-    errno.ELOOP: "the path runs in a circle of symbolic links: choose another --out",
+    errno.ELOOP: "the path runs in a circle of symbolic links: choose another file",
     errno.EISDIR: "it is a directory: name a file in it",
 }
 
@@ -47,12 +47,20 @@ def write_json(path: str | Path, document: object) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text to `path`, whole or not at all; a file that was there stays until the new one is complete.
+    """`write_bytes` of UTF-8 text."""
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise OutputError(f"{path}: cannot be written: {error}") from error
+    write_bytes(path, content)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write to `path`, whole or not at all; a file that was there stays until the new one is complete.
 
     Symbolic links are followed. Devices and pipes are written to directly. OutputError names the file and the remedy.
     """
     try:
-        content = text.encode("utf-8")
         target = Path(os.path.realpath(path))
         if not _replaceable(path, target):
             target.write_bytes(content)
@@ -61,13 +69,31 @@ def write_text(path: str | Path, text: str) -> None:
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {_remedy(error)}") from error
     except ValueError as error:
-        raise OutputError(f"{path!r}: cannot be written: {error}; choose another --out") from error
+        raise OutputError(f"{path!r}: cannot be written: {error}; choose another file") from error
+
+
+def append_text(path: str | Path, text: str) -> None:
+    """Add UTF-8 text to the end of a file, which is made if it is not there. OutputError names the file."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {_remedy(error)}") from error
+
+
+def make_directory(directory: Path) -> None:
+    """Make the directory and those above it, unless it is there. OutputError says why it cannot be had."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"{directory}: cannot be made: {reason}; name a directory to write in") from error
 
 
 def _replaceable(path: str | Path, target: Path) -> bool:
     """Whether `target` is a plain file or free; OutputError if no file can be there."""
     if not str(path):
-        raise OutputError("--out: the file name is empty: name a file")
+        raise OutputError("the file name is empty: name a file")
     if not target.parent.is_dir():
         raise OutputError(f"{path}: directory {target.parent} does not exist: create it (mkdir -p) or choose another")
     try:
@@ -119,4 +145,4 @@ def _sync_directory(directory: Path) -> None:
 
 
 def _remedy(error: OSError) -> str:
-    return _REMEDIES.get(error.errno or 0) or f"{error.strerror or error}: choose another --out"
+    return _REMEDIES.get(error.errno or 0) or f"{error.strerror or error}: choose another file"

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainbench.errors import OutputError
-from brainbench.report.write import to_json, to_line, write_json, write_text
+from brainbench.write import to_json, to_line, write_json, write_text
 
 AS_A_PROGRAM = """
 import resource, sys
 from brainbench.errors import OutputError
-from brainbench.report.write import write_text
+from brainbench.write import write_text
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     write_text(sys.argv[1], "x" * 100_000)
@@ -31,7 +31,7 @@ except OutputError as error:
 """
 INTERRUPTED = """
 import os, sys
-from brainbench.report import write
+from brainbench import write
 def stop(descriptor):
     print("writing", flush=True)
     sys.stdin.read()
@@ -137,7 +137,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
         ("new/", "directory .* does not exist|names a directory that does not exist"),
         ("file/result.json", "does not exist"),
         ("n" * 300, "the name is too long"),
-        ("nul\0byte", "choose another --out"),
+        ("nul\0byte", "choose another file"),
         ("loop", "circle of symbolic links|does not exist"),
     ],
 )
@@ -169,7 +169,7 @@ def test_what_is_not_writable_is_named_with_the_remedy(protected):
         done = run([sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=False)
         assert done.stdout == (
             f"{file}: cannot be written: permission denied: make the file and its directory writable or choose "
-            "another --out\n"
+            "another file\n"
         ), done.stderr
         assert file.read_text() == "old"
         file.parent.chmod(0o755)
