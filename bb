@@ -65,5 +65,8 @@ case "${1:-}" in
     "")    sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *)     command=$1; shift
            if [ -x "$bin/$command" ]; then exec "$bin/$command" "$@"; fi
-           PATH="$bin:$PATH"; export PATH; exec "$command" "$@" ;;
+           PATH="$bin:$PATH"; export PATH
+           if command -v "$command" >/dev/null 2>&1; then exec "$command" "$@"; fi
+           echo "bb: no command $command; try: ./bb brainbench --help, ./bb wellkept --help, ./bb test" >&2
+           exit 2 ;;
 esac

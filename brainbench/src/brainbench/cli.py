@@ -418,7 +418,8 @@ class _Gating:
     def of(cls, flags: dict[str, Any]) -> _Gating:
         from brainbench.evidence.baseline import read_baseline
         from brainbench.evidence.committed import bytes_of, find_profile
-        from brainbench.evidence.gate import read_committed
+        from brainbench.evidence.gate import SHORTEST, read_committed
+        from brainbench.write import check_place
 
         base, committed = flags["compare"], flags["committed_baseline"]
         if flags["allow_regression"] is not None and os.environ.get("CI"):
@@ -429,6 +430,11 @@ class _Gating:
             raise UsageError(
                 "--include-holdout: a run with the holdout writes no baseline; leave one of both flags out"
             )
+        if flags["justification"] is not None and len(flags["justification"].strip()) < SHORTEST:
+            raise UsageError(f"--justification: say in at least {SHORTEST} characters why a worse baseline is right")
+        for place in (flags["out"], flags["markdown"]):
+            if place is not None:
+                check_place(place)
         return cls(
             profile=find_profile(flags["profile"]),
             base=read_baseline(bytes_of(base), str(base)) if base else None,

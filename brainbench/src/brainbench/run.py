@@ -152,12 +152,23 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
 def names() -> Mapping[str, Mapping[str, str]]:
     """Everything that can be named on the command line, with a line about each."""
     return {
-        "systems": {name: "built in" if name in SYSTEMS else "installed" for name in system_names()},
+        "systems": {name: _standing(name) for name in system_names()},
         "harnesses": {s.name: f"{s.kind}, {s.budget.pages} pages, {', '.join(s.suites)}" for s in SEAMS.values()},
         "suites": {name: ", ".join(suite.metrics) for name, suite in SUITES.items()},
         "metrics": {m.name: m.formula for m in METRICS.values()},
         "corpora": {path.name: str(path) for path in corpora.installed()},
     }
+
+
+def _standing(system: str) -> str:
+    """Whether a system can be measured here."""
+    if system not in SYSTEMS:
+        return "installed"
+    try:
+        load_system(system).close()
+    except UsageError:
+        return f"its adapter is built in; `pip install {system}` to measure it"
+    return "built in"
 
 
 def _corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> tuple[Path, Path, str]:

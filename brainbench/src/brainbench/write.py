@@ -41,6 +41,17 @@ def _escaped(text: str) -> str:
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def check_place(path: str | Path) -> None:
+    """OutputError if a file cannot be put at `path` as things stand: better said before the work than after it."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"{path}: cannot be written: {_REMEDIES[errno.EISDIR]}")
+    if not target.parent.is_dir():
+        raise OutputError(f"{path}: cannot be written: there is no directory {target.parent}; make it first")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise OutputError(f"{path}: cannot be written: {_REMEDIES[errno.EACCES]}")
+
+
 def write_json(path: str | Path, document: object) -> None:
     """Write the document to `path`, whole or not at all. OutputError names the file and the remedy."""
     write_text(path, to_json(document))

@@ -117,10 +117,13 @@ def _socket(data_dir: Path, env: Mapping[str, str]) -> Path:
     if len(os.fsencode(beside)) <= SOCKET_PATH_BYTES:
         return beside
     given = env.get("XDG_RUNTIME_DIR", "")
-    name = f"wellkept-{hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]}.sock"
-    for runtime in (given if given.startswith("/") else "", f"/tmp/wellkept-{os.getuid()}"):  # noqa: S108
-        if runtime and len(os.fsencode(Path(runtime) / name)) <= SOCKET_PATH_BYTES:
-            return Path(runtime) / name
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    short = [Path(f"/tmp/wellkept-{os.getuid()}-{digest}")]  # noqa: S108
+    if given.startswith("/"):
+        short.insert(0, Path(given) / f"wellkept-{digest}")
+    for directory in short:
+        if len(os.fsencode(directory / beside.name)) <= SOCKET_PATH_BYTES:
+            return directory / beside.name
     raise SettingsError(f"data directory {data_dir}: too long for a socket in it. Name a shorter one")
 
 

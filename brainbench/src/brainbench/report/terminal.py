@@ -79,7 +79,7 @@ def render(
     detailed = board.cells if long else ()
     for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
         _group(console, system, list(cells), strata)
-    _footer(console, board, outcome)
+    _footer(console, board, outcome, long)
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
 
 
@@ -164,7 +164,7 @@ def _metric_rows(
         yield (*(lead if index == 0 else ("", "", "")), *row)
 
 
-def _footer(console: Console, board: Scoreboard, outcome: Outcome | None) -> None:
+def _footer(console: Console, board: Scoreboard, outcome: Outcome | None, long: bool) -> None:
     console.print()
     _lines(console, f"! seed failures: {len(board.seed_failures)}", wording.seed_failures(board))
     if not board.seed_failures:
@@ -172,7 +172,8 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None) -> Non
     _lines(console, "cells without numbers", wording.unscored(board))
     _lines(console, "! errors, counted as failures", wording.errors(board))
     _lines(console, wording.TIES, wording.ties(board))
-    _lines(console, "ceilings", wording.ceilings(board))
+    if long:
+        _lines(console, "ceilings", wording.ceilings(board))
     _lines(console, "deviations from the harness itself", (f"{s}: {words}" for s, words in wording.deviations(board)))
     _lines(console, "warnings", map(clean, board.warnings))
     _lines(console, "what these numbers do not show", wording.LIMITS)

@@ -170,12 +170,13 @@ def reasons(outcome: Outcome) -> Iterator[str]:
 
 
 def breaches(outcome: Outcome) -> Iterator[str]:
-    """Each broken rule: `cell metric: baseline -> current: why`."""
+    """Each broken rule: `cell metric: baseline -> current: why`; a floor has no baseline, only a why."""
     for breach in outcome.breaches:
         place = " ".join(clean(part) for part in (breach.cell, breach.metric) if part)
         before = "none" if breach.baseline is None else shown(breach.baseline)
         now = "gone" if breach.current is None else shown(breach.current)
-        yield f"{place}: {before} -> {now}: {clean(breach.detail)}"
+        change = "" if breach.reason == "threshold" else f"{before} -> {now}: "
+        yield f"{place}: {change}{clean(breach.detail)}"
 
 
 def shown(value: Measured | Fraction | int) -> str:

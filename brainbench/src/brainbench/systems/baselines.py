@@ -1,6 +1,6 @@
 """Built-in systems: what every memory has to beat.
 
-`null` claims everything and keeps nothing. `bm25` ranks whole pages by words. `files+grep` is a folder of Markdown
+`null` claims everything and says nothing. `bm25` ranks whole pages by words. `files+grep` is a folder of Markdown
 files and a search for the words in them, as an agent with a shell would do it.
 """
 
@@ -36,20 +36,20 @@ K1, B = 1.2, 0.75
 
 
 class Null(System):
-    """Accepts every write, keeps nothing, says nothing. Its pages are read back from the last write alone."""
+    """Accepts every write and says nothing. Pages are kept only to be read back by whoever wrote them."""
 
     name = "null"
     version = __version__
     can = frozenset(Capability) - {Capability.HOOK_PROCESS}
 
     def open(self, run: RunContext) -> None:
-        self._written: set[tuple[str, str]] = set()
+        self._written: dict[tuple[str, str], str] = {}
 
     def write_page(self, page: PageIn) -> None:
-        self._written.add((page.source, page.slug))
+        self._written[page.source, page.slug] = page.content
 
     def read_page(self, source: str, slug: str) -> str | None:
-        return "" if (source, slug) in self._written else None
+        return self._written.get((source, slug))
 
     def edit_page(self, page: PageIn) -> None:
         self.write_page(page)
