@@ -6,7 +6,6 @@ beside every figure.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import platform
@@ -21,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brainbench.model import Ask, Budget, Capability, Message, PageIn, RunContext, SourceDecl
+from brainbench.replay.processes import adopt_orphans
 from brainbench.seams import SEAMS, load_codec
 from brainbench.systems import System, load_system
 
-_SUBREAPER = 36
 _PAGES_PER_NAME = 20
 
 
@@ -99,7 +98,7 @@ class _Sweep:
 
 def _sweep(flags: Sequence[str]) -> _Sweep:
     """One `brainbench run` as a process of its own, with all that it starts."""
-    _adopt_orphans()
+    adopt_orphans()
     before, started = _children_cpu(), time.monotonic()
     argv = [sys.executable, "-c", "from brainbench.cli import main; main()", "run", "--json", *flags]
     with tempfile.TemporaryFile() as errors:
@@ -205,13 +204,6 @@ def _hook_times(system: System, home: Path, runs: int) -> tuple[list[float], lis
 def _children_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of processes whose own parent ends, so that their CPU time is counted (Linux)."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
 def _reap() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+PROFILE = "conformance"
 BASELINE = "evidence/baselines/conformance.json"
 
 
@@ -53,6 +55,7 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             return command(*args, **kwargs)
         except CorpusError as error:
@@ -127,7 +130,7 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 @click.option("--baseline-format", type=click.Choice(["v1", "v2"]), default="v2", show_default=True)
 @click.option("--justification", metavar="STR", help="Why a worse baseline is right (20 characters or more).")
 @click.option("--allow-regression", metavar="STR", help="Pass in spite of breaches, locally, for this reason.")
-@click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
+@click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Gate profile.")
 @click.option("--run-ledger", type=click.Path(path_type=Path), metavar="FILE", help="One line a run is appended here.")
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
@@ -162,7 +165,7 @@ def run(**flags: Any) -> None:
 
 @main.command(cls=Command)
 @corpus_options
-@click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
+@click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Gate profile.")
 @click.option(
     "--ref", envvar="BRAINBENCH_BASE_REF", default="origin/main", show_default=True, help="What is judged against."
 )
@@ -321,7 +324,7 @@ def _choice(flags: dict[str, Any]) -> Choice:
     from brainbench.run import choose
 
     if any(":" in name for name in flags["systems"]):
-        sys.path.insert(0, os.getcwd())
+        sys.path.append(os.getcwd())
     wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
     chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs")}
     return choose(**chosen, command=tuple(sys.argv[1:]))
@@ -346,7 +349,8 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 class _Gating:
     """What `run` was told to hold the run against and to bank, checked before anything is played."""
 
-    profile: Profile
+    profile: Profile | None
+    """None where nothing is judged: a run by itself needs no profile."""
     base: Baseline | None
     committed: CommittedFile | None
     bank_to: Path | None
@@ -360,6 +364,7 @@ class _Gating:
         from brainbench.evidence.gate import read_committed
 
         base, committed = flags["compare"], flags["committed_baseline"]
+        named = flags["profile"] != PROFILE
         if flags["allow_regression"] is not None and os.environ.get("CI"):
             raise UsageError("--allow-regression: refused where CI is set; commit a baseline with a justification")
         if base is None and (committed is not None or flags["allow_regression"] is not None):
@@ -369,7 +374,7 @@ class _Gating:
                 "--include-holdout: a run with the holdout writes no baseline; leave one of both flags out"
             )
         return cls(
-            profile=_profile(flags["profile"]),
+            profile=_profile(flags["profile"]) if base or flags["update_baseline"] or named else None,
             base=read_baseline(_bytes_of(base), str(base)) if base else None,
             committed=read_committed(_bytes_of(committed), str(committed)) if committed else None,
             bank_to=flags["update_baseline"],
@@ -382,7 +387,7 @@ class _Gating:
         """The verdict against the base, if one was named."""
         from brainbench.evidence.gate import gate as judged
 
-        if self.base is None:
+        if self.base is None or self.profile is None:
             return None
         return judged(
             self.profile,
@@ -399,7 +404,7 @@ class _Gating:
         from brainbench.evidence.baseline import baseline_of, in_version, serialised, write_baseline
         from brainbench.evidence.gate import why_no_baseline
 
-        if self.bank_to is None:
+        if self.bank_to is None or self.profile is None:
             return
         if reasons := why_no_baseline(self.profile, board):
             raise IncompatibleError("\n".join(f"--update-baseline: refused: {reason}" for reason in reasons))
