@@ -255,6 +255,14 @@ def test_the_step_summary_is_written_where_it_is_asked_for(checkout: Path) -> No
     assert "know-to-ask" in (checkout / "summary.md").read_text()
 
 
+def test_a_step_summary_that_cannot_be_written_changes_no_verdict(checkout: Path) -> None:
+    done = brainbench(*GATE, GITHUB_STEP_SUMMARY=str(checkout / "nowhere" / "summary.md"))
+    assert done.exit_code == 0
+    assert "GITHUB_STEP_SUMMARY: " in done.stderr
+    assert "cannot be written: No such file or directory" in done.stderr
+    assert "verdict" in done.stdout
+
+
 @pytest.mark.req("C-115")
 def test_two_stored_runs_compare_and_other_corpora_never_do(place: Path) -> None:
     assert brainbench(*RUN, "--out", "a.json", "--update-baseline").exit_code == 0

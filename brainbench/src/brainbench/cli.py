@@ -195,14 +195,22 @@ def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: An
     outcome = gates.gate(rules, board, base, committed, ci=True)
     if require_fresh:
         outcome = when_fresh_is_required(outcome)
-    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(place).open("a", encoding="utf-8") as file:
-            file.write(summary(board, outcome))
     if as_json:
         click.echo(to_line(outcome_document(outcome)), nl=False)
     else:
         print_scoreboard(board, outcome, sys.stdout)
+    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+        _add_summary(Path(place), summary(board, outcome))
     sys.exit(_ended(board, outcome))
+
+
+def _add_summary(place: Path, text: str) -> None:
+    """Append to the summary of a CI step. A summary that cannot be written is told, and changes no verdict."""
+    try:
+        with place.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        click.echo(f"brainbench: GITHUB_STEP_SUMMARY: {place}: cannot be written: {error.strerror or error}", err=True)
 
 
 @main.command(cls=Command)
