@@ -404,8 +404,15 @@ def _check_part(name: str, where: str, total: int, failed: int) -> None:
         raise _unreadable(name, f"{where}: gold_failed {failed} exceeds gold_total {total}")
 
 
+def refuse_devices(path: Path) -> None:
+    """OutputError for what is there and is no file: a device would be replaced, or read without end."""
+    if path.exists() and not path.is_file():
+        raise OutputError(f"cannot write {path}: it is no file; name a file")
+
+
 def write_baseline(path: Path, data: bytes) -> None:
     """Put a baseline file in place, whole or not at all; OutputError when that cannot be done."""
+    refuse_devices(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -15,6 +15,7 @@ from typing import Literal
 
 from brainbench.errors import OutputError
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.baseline import refuse_devices
 from brainbench.metrics import Count, Mean, Measured, Ratio
 
 Status = Literal["completed", "failed", "invalid", "over_budget"]
@@ -116,6 +117,7 @@ def append(path: Path, sweep: Sweep) -> Sweep:
 
     A torn last line stays as it is: the new one starts on a line of its own. OutputError when it cannot be written.
     """
+    refuse_devices(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
