@@ -362,3 +362,23 @@ def test_gold_that_changes_while_the_corpus_is_played_is_not_used(place: Path) -
     done = brainbench(*RUN, "--system", "rewriting:Rewriting")
     assert done.exit_code == 2
     assert "fixtures or gold changed while the corpus was played" in done.stderr
+
+
+@pytest.mark.req("C-120")
+def test_output_that_cannot_be_printed_is_no_regression(place: Path) -> None:
+    script = "from brainbench.cli import main; main()"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-c", script, *RUN], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"brainbench: inconclusive: output: No space left on device\n"
+
+
+@pytest.mark.req("C-120")
+def test_a_fault_of_the_bench_itself_is_no_regression(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("brainbench.run.measure", fail)
+    done = brainbench(*RUN)
+    assert done.exit_code == 2
+    assert "ZeroDivisionError: a bug" in done.stderr

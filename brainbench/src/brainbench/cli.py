@@ -7,8 +7,9 @@ import itertools
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -51,13 +52,19 @@ class Command(click.Command):
 
 
 def reported(command: Callable[P, T]) -> Callable[P, T]:
-    """The command with its errors as one line each on standard error, and the exit code they stand for."""
+    """The command with its errors as one line each on standard error, and the exit code they stand for.
+
+    What nobody foresaw ends with 2 as well: Python's own 1 would read as a regression.
+    """
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            return command(*args, **kwargs)
+            try:
+                return command(*args, **kwargs)
+            finally:
+                sys.stdout.flush()
         except CorpusError as error:
             for fault in error.faults:
                 click.echo(f"brainbench: inconclusive: corpus: {fault}", err=True)
@@ -68,6 +75,14 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             sys.exit(2)
         except KeyboardInterrupt:
             click.echo("brainbench: inconclusive: interrupted: nothing was written", err=True)
+            sys.exit(2)
+        except click.ClickException:
+            raise
+        except Exception as error:
+            told = isinstance(error, OSError) and error.strerror
+            click.echo(f"brainbench: inconclusive: {f'output: {told}' if told else traceback.format_exc()}", err=True)
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(2)
 
     return run
