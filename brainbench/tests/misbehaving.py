@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
-from brainbench.model import Ask, Capability, Injection, PageIn, RunContext
+from brainbench.model import (
+    Ask,
+    Capability,
+    Conversation,
+    FactRow,
+    Fixture,
+    Injection,
+    Observation,
+    PageIn,
+    Replayed,
+    RunContext,
+    SeamConfig,
+)
+from brainbench.replay import worker
 from brainbench.systems import System
 
 
@@ -81,3 +98,150 @@ class Misspelt(Polite):
 class Needy(Polite):
     def __init__(self, address: str) -> None:
         self.address = address
+
+
+class Quitting(Polite):
+    def context(self, ask: Ask) -> Injection:
+        sys.exit(0)
+
+
+class Interrupting(Polite):
+    def context(self, ask: Ask) -> Injection:
+        raise KeyboardInterrupt
+
+
+class Unspeakable(Polite):
+    """Raises what cannot be told."""
+
+    def context(self, ask: Ask) -> Injection:
+        class Mute(Exception):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        raise Mute
+
+
+class Painting(Polite):
+    def context(self, ask: Ask) -> Injection:
+        raise ValueError("\x1b[2J\x1b]0;title\x07 \u202egone")
+
+
+class Numbering(Polite):
+    def context(self, ask: Ask) -> Injection:
+        return Injection("x", ids=(1, None, b"x"))  # type: ignore[arg-type]
+
+
+class HalfPaired(Polite):
+    def context(self, ask: Ask) -> Injection:
+        return Injection("x\ud800", ids=("a\ud800",))
+
+
+class Subclassing(Polite):
+    """Answers in texts of a class of its own, whose equals are many."""
+
+    def context(self, ask: Ask) -> Injection:
+        return Injection(Matching("x"), ids=(Matching("a"),))
+
+
+class Matching(str):
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Touching:
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (os.environ["HOME"] + "-touched",)
+
+
+class Smuggling(Polite):
+    """Gives back something that acts where it is unpickled."""
+
+    def context(self, ask: Ask) -> Injection:
+        return Injection("x", ids=(), degraded=(Touching(),))  # type: ignore[arg-type]
+
+
+class Snooping(Polite):
+    """Tells what stands in the frames above it and on the command line."""
+
+    def context(self, ask: Ask) -> Injection:
+        seen: list[object] = [sys.argv]
+        frame = sys._getframe()
+        while frame.f_back is not None:
+            frame = frame.f_back
+            seen += [value for value in frame.f_locals.values() if isinstance(value, Fixture | str)]
+        return Injection(repr(seen), ids=())
+
+
+class Greedy(Polite):
+    """Widens its page budget wherever it finds one."""
+
+    def context(self, ask: Ask) -> Injection:
+        object.__setattr__(ask.budget, "pages", 1000)
+        return Injection("", ids=tuple(f"page-{n}" for n in range(100)))
+
+
+class Usurping(Polite):
+    """Replaces the replay of its worker by one that speaks for another system."""
+
+    def context(self, ask: Ask) -> Injection:
+        def lie(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> Replayed:
+            return Replayed("f-0", "misbehaving:Polite", seam.name, (Observation(10, "turn", ids=("lie",)),))
+
+        worker.replay = lie
+        return Injection("")
+
+
+class Escaping(Polite):
+    """Leaves nothing undone to be no longer asked: the replay of its worker says that it lacks a capability."""
+
+    def context(self, ask: Ask) -> Injection:
+        worker.replay = lambda system, seam, fixture, run: Replayed("", "", seam.name, missing=("trust_labels",))
+        return Injection("")
+
+
+class Forking(Polite):
+    """Leaves processes behind, one in a session of its own, and a directory that nobody may enter."""
+
+    def context(self, ask: Ask) -> Injection:
+        left = [subprocess.Popen(["sleep", "600"], start_new_session=new).pid for new in (False, True)]
+        Path(self.directory, "locked").mkdir(mode=0)
+        return Injection(" ".join(map(str, left)), ids=())
+
+    def open(self, run: RunContext) -> None:
+        super().open(run)
+        self.directory = run.directory
+
+
+class Endless(Polite):
+    """Knows more facts than there are."""
+
+    can = Polite.can | {Capability.CONVERSATION_WRITE, Capability.RECALL_FACTS}
+
+    def write_conversation(self, conversation: Conversation) -> str | None:
+        return "conversations/x"
+
+    def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Iterator[FactRow]:  # type: ignore[override]
+        return (FactRow(str(n), None, source, None, None) for n in itertools.count())
+
+
+class Unborn(Polite):
+    def __init__(self) -> None:
+        print("garbage")
+        sys.exit(0)
+
+
+class Boasting(Polite):
+    can = Polite.can | {"mind_reading"}  # type: ignore[assignment]
+
+
+class Severing(Polite):
+    """Closes the pipes to the bench."""
+
+    def context(self, ask: Ask) -> Injection:
+        os.closerange(3, 64)
+        return Injection("")

@@ -6,7 +6,6 @@ beside every figure.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import platform
@@ -24,10 +23,10 @@ from pathlib import Path
 
 from brainbench.errors import NothingMeasured
 from brainbench.model import Ask, Budget, Capability, Message, PageIn, RunContext, SourceDecl
+from brainbench.replay.processes import adopt_orphans
 from brainbench.seams import SEAMS, load_codec
 from brainbench.systems import System, load_system
 
-_SUBREAPER = 36
 _PAGES_PER_NAME = 20
 
 
@@ -118,7 +117,8 @@ class _Sweep:
 
 def _sweep(flags: Sequence[str]) -> _Sweep:
     """One `brainbench run` as a process of its own, with all that it starts."""
-    _adopt_orphans()
+    spared = children()
+    adopt_orphans()
     before, started = _children_cpu(), time.monotonic()
     argv = [sys.executable, "-c", "from brainbench.cli import main; main()", "run", "--json", *flags]
     with tempfile.TemporaryFile() as errors:
@@ -127,7 +127,8 @@ def _sweep(flags: Sequence[str]) -> _Sweep:
         while child.poll() is None:
             peak = max(peak, _session_mb(child.pid))
             time.sleep(0.05)
-        _reap()
+        _reap(spared)
+        adopt_orphans(False)
         if child.returncode == 2:
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip().splitlines() or ["nothing was said"]
@@ -228,13 +229,6 @@ def _hook_times(system: System, home: Path, runs: int) -> tuple[list[float], lis
 def _children_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of processes whose own parent ends, so that their CPU time is counted (Linux)."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
 def _reap() -> None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+PROFILE = "conformance"
 BASELINE = "evidence/baselines/conformance.json"
 
 
@@ -75,7 +76,10 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             with _ended_like_an_interrupt():
-                return command(*args, **kwargs)
+                try:
+                    return command(*args, **kwargs)
+                finally:
+                    sys.stdout.flush()
         except CorpusError as error:
             for fault in error.faults:
                 click.echo(str(fault), err=True)
@@ -91,9 +95,14 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             sys.exit(2)
         except (click.ClickException, click.exceptions.Exit):
             raise
-        except Exception:
-            traceback.print_exc()
-            click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
+        except Exception as error:
+            if isinstance(error, OSError) and error.strerror:
+                click.echo(f"brainbench: inconclusive: output: {error.strerror}", err=True)
+            else:
+                traceback.print_exc()
+                click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(2)
 
     return run
@@ -179,7 +188,7 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 @click.option("--baseline-format", type=click.Choice(["v1", "v2"]), default="v2", show_default=True)
 @click.option("--justification", metavar="STR", help="Why a worse baseline is right (20 characters or more).")
 @click.option("--allow-regression", metavar="STR", help="Pass in spite of breaches, locally, for this reason.")
-@click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
+@click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Gate profile.")
 @click.option(
     "--run-ledger",
     type=click.Path(path_type=Path),
@@ -220,7 +229,7 @@ def run(**flags: Any) -> None:
 
 @main.command(cls=Command)
 @corpus_options
-@click.option("--profile", default="conformance", show_default=True, metavar="NAME", help="Gate profile.")
+@click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="Gate profile.")
 @click.option(
     "--ref", envvar="BRAINBENCH_BASE_REF", default="origin/main", show_default=True, help="What is judged against."
 )
@@ -243,7 +252,6 @@ def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: An
     from brainbench.evidence.outcome import outcome_document, when_fresh_is_required
     from brainbench.report.markdown import summary
     from brainbench.run import measure
-    from brainbench.write import append_text
 
     rules, base, committed = both_commits(profile, ref)
     choice = _choice(flags)
@@ -252,13 +260,23 @@ def gate(profile: str, ref: str, require_fresh: bool, as_json: bool, **flags: An
     outcome = gates.gate(rules, board, base, committed, ci=True)
     if require_fresh:
         outcome = when_fresh_is_required(outcome)
-    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
-        append_text(place, summary(board, outcome))
     if as_json:
         click.echo(to_line(outcome_document(outcome)), nl=False)
     else:
         print_scoreboard(board, outcome, sys.stdout)
+    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+        _add_summary(Path(place), summary(board, outcome))
     sys.exit(_ended(board, outcome))
+
+
+def _add_summary(place: Path, text: str) -> None:
+    """Append to the summary of a CI step. A summary that cannot be written is told, and changes no verdict."""
+    from brainbench.write import append_text
+
+    try:
+        append_text(place, text)
+    except OutputError as error:
+        click.echo(f"brainbench: note: GITHUB_STEP_SUMMARY: {error}", err=True)
 
 
 @main.command(cls=Command)
@@ -381,7 +399,7 @@ def _choice(flags: dict[str, Any]) -> Choice:
     from brainbench.run import choose
 
     if any(":" in name for name in flags["systems"]):
-        sys.path.insert(0, os.getcwd())
+        sys.path.append(os.getcwd())
     wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
     chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs", "timeout")}
     return choose(**chosen, command=tuple(sys.argv[1:]))
@@ -406,7 +424,8 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 class _Gating:
     """What `run` was told to hold the run against and to bank, checked before anything is played."""
 
-    profile: Profile
+    profile: Profile | None
+    """None where nothing is judged: a run by itself needs no profile."""
     base: Baseline | None
     committed: CommittedFile | None
     bank_to: Path | None
@@ -422,6 +441,7 @@ class _Gating:
         from brainbench.write import check_place
 
         base, committed = flags["compare"], flags["committed_baseline"]
+        named = flags["profile"] != PROFILE
         if flags["allow_regression"] is not None and os.environ.get("CI"):
             raise UsageError("--allow-regression: refused where CI is set; commit a baseline with a justification")
         if base is None and (committed is not None or flags["allow_regression"] is not None):
@@ -436,7 +456,7 @@ class _Gating:
             if place is not None:
                 check_place(place)
         return cls(
-            profile=find_profile(flags["profile"]),
+            profile=find_profile(flags["profile"]) if base or flags["update_baseline"] or named else None,
             base=read_baseline(bytes_of(base), str(base)) if base else None,
             committed=read_committed(bytes_of(committed), str(committed)) if committed else None,
             bank_to=flags["update_baseline"],
@@ -449,7 +469,7 @@ class _Gating:
         """The verdict against the base, if one was named."""
         from brainbench.evidence.gate import gate as judged
 
-        if self.base is None:
+        if self.base is None or self.profile is None:
             return None
         return judged(
             self.profile,
@@ -466,7 +486,7 @@ class _Gating:
         from brainbench.evidence.baseline import baseline_of, in_version, serialised, write_baseline
         from brainbench.evidence.gate import why_no_baseline
 
-        if self.bank_to is None:
+        if self.bank_to is None or self.profile is None:
             return
         if reasons := why_no_baseline(self.profile, board):
             raise IncompatibleError("\n".join(f"--update-baseline: refused: {reason}" for reason in reasons))

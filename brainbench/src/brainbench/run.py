@@ -17,16 +17,17 @@ from pathlib import Path
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
-from brainbench.errors import Fault, NothingMeasured, UsageError
+from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
-from brainbench.replay.sweep import FIXTURE_SECONDS, Task, sweep
+from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
+from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
-from brainbench.systems import SYSTEMS, System, load_system, system_names
+from brainbench.systems import SYSTEMS, load_system, system_names
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
@@ -43,6 +44,7 @@ class Choice:
     systems: tuple[str, ...]
     seams: tuple[SeamConfig, ...]
     suites: tuple[str, ...]
+    traits: Mapping[str, Traits]
     include_holdout: bool = False
     seed: int = 42
     jobs: int = 1
@@ -93,13 +95,12 @@ def choose(
         modes["openclaw-window"] = "user"
         seams = tuple(_user_window(seam) for seam in seams)
     named = tuple(dict.fromkeys(systems)) or default_systems()
-    for name in named:
-        load_system(name).close()
     return Choice(
         *where,
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
+        traits={name: traits_of(name) for name in named},
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs or min(4, os.cpu_count() or 1),
@@ -125,6 +126,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     """
     started, cpu = time.monotonic(), _cpu_seconds()
     warnings = golds.validate(choice.fixtures, choice.gold)
+    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
     corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
     corpus = golds.with_scripted_facts(corpus, choice.gold)
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
@@ -137,7 +139,9 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     )
     seen = observations_hash(swept.replays)
     gold = golds.read(corpus, choice.gold)
-    board = _board(choice, corpus, gold, swept.replays, warnings)
+    if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
+        raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
+    board = _board(choice, corpus, gold, hashed, swept.replays, warnings)
     board = replace(
         board,
         observations_hash=seen,
@@ -218,7 +222,7 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
                     asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key)
-                    tasks.append(Task(system, seam, fixture, run_id, choice.seed))
+                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, choice.traits[system].can))
     return tasks
 
 
@@ -226,6 +230,7 @@ def _board(
     choice: Choice,
     corpus: Corpus,
     gold: Mapping[str, Gold],
+    hashed: str,
     replays: Sequence[Replayed],
     warnings: Sequence[Fault],
 ) -> Scoreboard:
@@ -234,19 +239,17 @@ def _board(
     rows: list[TurnRow] = []
     capabilities: dict[str, tuple[str, ...]] = {}
     for name in choice.systems:
-        system = load_system(name)
+        traits = choice.traits[name]
         shared = _played_first(name, choice.seams, corpus, gold, by_place)
         for seam in choice.seams:
             played = _played(name, seam, corpus, gold, by_place)
             for suite in choice.suites:
                 used = shared if SUITES[suite].shared else played
-                cell = judge(SUITES[suite], name, seam, used, can=system.can, kind=_kind(system, seam))
+                cell = judge(SUITES[suite], name, seam, used, can=traits.can, kind=_kind(traits, seam))
                 if cell is not None:
                     cells.append(cell)
             rows += _rows(name, seam, choice.suites, played)
-        capabilities[name] = tuple(sorted(system.can))
-        system.close()
-    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
+        capabilities[name] = tuple(sorted(traits.can))
     sha = repository.head(HOME)
     return Scoreboard(
         corpus=choice.corpus,
@@ -287,9 +290,9 @@ def _played_first(
     return [first[f.fixture_id] for f in corpus.fixtures if f.fixture_id in first]
 
 
-def _kind(system: System, seam: SeamConfig) -> SeamKind:
+def _kind(traits: Traits, seam: SeamConfig) -> SeamKind:
     """Production only where the artefact that the product ships for this harness is what ran."""
-    shipped = seam.name in system.production and (not seam.process or Capability.HOOK_PROCESS in system.can)
+    shipped = seam.name in traits.production and (not seam.process or Capability.HOOK_PROCESS in traits.can)
     return seam.kind if shipped else "contract"
 
 

@@ -52,6 +52,12 @@ def check_place(path: str | Path) -> None:
         raise OutputError(f"{path}: cannot be written: {_REMEDIES[errno.EACCES]}")
 
 
+def refuse_devices(path: Path) -> None:
+    """OutputError for what is there and is no file: a device would be replaced, or read without end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OutputError(f"{path}: cannot be written: it is a device, not a file: name a file")
+
+
 def write_json(path: str | Path, document: object) -> None:
     """Write the document to `path`, whole or not at all. OutputError names the file and the remedy."""
     write_text(path, to_json(document))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -258,3 +259,10 @@ def test_a_baseline_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [p.name for p in taken.iterdir()] == ["conformance.json"]
     with pytest.raises(OutputError, match="cannot be made: File exists"):
         write_baseline(path / "below-a-file.json", b"four\n")
+
+
+def test_a_pipe_or_device_is_not_replaced_by_a_baseline(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="it is a device, not a file: name a file"):
+        write_baseline(tmp_path / "pipe", b"one\n")
+    assert (tmp_path / "pipe").is_fifo()

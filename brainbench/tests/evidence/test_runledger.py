@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -85,3 +86,9 @@ def test_a_ledger_that_cannot_be_written_says_where(world: Any, tmp_path: Path) 
         append(tmp_path / "file" / "ledger.jsonl", sweep(world.board()))
     with pytest.raises(OutputError, match="cannot write"):
         append(tmp_path, sweep(world.board()))
+
+
+def test_a_pipe_or_device_is_no_ledger(world: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="it is a device, not a file: name a file"):
+        append(tmp_path / "pipe", sweep(world.board()))

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from brainbench.model import Replayed
+from brainbench.errors import UsageError
+from brainbench.model import Capability, Replayed, SessionBreak, Turn
 from brainbench.replay import observations_hash
-from brainbench.replay.sweep import Task, sweep
+from brainbench.replay.sweep import sweep, traits_of
+from brainbench.replay.worker import Task
 from brainbench.seams import SEAMS
 
 from ..conftest import script
@@ -24,9 +27,14 @@ def _importable_by_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("misbehaving", None)
 
 
+CAN = frozenset({Capability.PAGE_WRITE, Capability.CONTEXT})
+
+
 def tasks(system: str, count: int) -> list[Task]:
     seam = SEAMS["openclaw"]
-    return [Task(system, seam, script(f"Ada Lovelace {n}", fixture_id=f"f-{n}"), f"run-{n}", 42) for n in range(count)]
+    return [
+        Task(system, seam, script(f"Ada Lovelace {n}", fixture_id=f"f-{n}"), f"run-{n}", 42, CAN) for n in range(count)
+    ]
 
 
 def errors(replays: list[Replayed]) -> list[str | None]:
@@ -65,3 +73,93 @@ def test_workers_see_an_empty_directory_and_a_scrubbed_environment(monkeypatch: 
     monkeypatch.setitem(os.environ, "BRAINBENCH_DATA", "/somewhere")
     (seen,) = sweep(tasks("misbehaving:Nosy", 1), 1).replays
     assert seen.observations[0].text == ""
+
+
+@pytest.mark.req("C-604")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Quitting", "SystemExit: 0"),
+        ("Interrupting", "KeyboardInterrupt: no message"),
+        ("Unspeakable", "Mute: no message"),
+        ("Painting", "ValueError: \ufffd[2J\ufffd]0;title\ufffd \ufffdgone"),
+        ("Numbering", "answered something else than it should: Expected `str`, got `int` - at `$.ids[0]`"),
+        ("HalfPaired", "answered something else than it should: 'utf-8' codec can't encode"),
+        ("Smuggling", "answered something else than it should: a Touching is no plain value"),
+        ("Severing", "the system's process ended itself"),
+    ],
+)
+def test_whatever_a_system_does_is_an_error_of_its_own_and_never_ends_the_bench(
+    name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    replays = sweep(tasks(f"misbehaving:{name}", 1) + tasks("misbehaving:Polite", 1), 1).replays
+    bad, good = errors(replays)
+    assert (bad or "").startswith(why)
+    assert good is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_of_a_class_of_their_own_are_taken_as_texts() -> None:
+    (seen,) = sweep(tasks("misbehaving:Subclassing", 1), 1).replays[0].observations
+    assert (type(seen.text), type(seen.ids[0]), seen.ids == ("b",)) == (str, str, False)
+
+
+@pytest.mark.req("C-205")
+def test_nothing_in_a_worker_names_or_sorts_the_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["brainbench", "run", "--gold", "/secret/telltale"])
+    (seen,) = sweep(tasks("misbehaving:Snooping", 1), 1).replays[0].observations
+    assert "Ada Lovelace 0" in seen.text
+    assert [word for word in ("f-0", "telltale", "easy", "'en'", "--gold") if word in seen.text] == []
+
+
+def test_a_page_budget_cannot_be_widened() -> None:
+    (seen,) = sweep(tasks("misbehaving:Greedy", 1), 1).replays[0].observations
+    assert len(seen.ids) == SEAMS["openclaw"].capacity
+
+
+def test_a_worker_speaks_only_for_its_own_system_and_fixture() -> None:
+    replays = sweep(tasks("misbehaving:Usurping", 3) + tasks("misbehaving:Polite", 1), 1).replays
+    assert [(r.system, r.fixture_id) for r in replays] == [
+        *(("misbehaving:Usurping", f"f-{n}") for n in range(3)),
+        ("misbehaving:Polite", "f-0"),
+    ]
+    assert replays[3].observations[0].ids == ("people/ada-lovelace",)
+
+
+@pytest.mark.req("C-202")
+def test_a_capability_cannot_be_disclaimed_for_the_hard_fixtures() -> None:
+    replays = sweep(tasks("misbehaving:Escaping", 3), 1).replays
+    assert [r.missing for r in replays] == [()] * 3
+    assert errors(replays)[1:] == ["it no longer claims the capabilities that it claimed at first"] * 2
+
+
+def test_facts_without_end_are_an_error() -> None:
+    events = (Turn(1, "user", "one"), SessionBreak(2, persist=True))
+    seam, can = SEAMS["direct"], CAN | {Capability.CONVERSATION_WRITE, Capability.RECALL_FACTS}
+    work = [Task("misbehaving:Endless", seam, script(events=events, suites=("write-back",)), "r", 42, can)]
+    assert "tells more than 100,000 facts" in str(errors(sweep(work, 1).replays)[-1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux tells whose children processes are")
+def test_nothing_that_a_system_started_or_wrote_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (seen,) = sweep(tasks("misbehaving:Forking", 1), 1).replays[0].observations
+    assert [pid for pid in seen.text.split() if Path("/proc", pid).exists()] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.req("C-120")
+@pytest.mark.parametrize(("name", "why"), [("Unborn", "SystemExit: 0"), ("Boasting", "mind_reading")])
+def test_a_system_that_cannot_say_what_it_can_is_a_usage_error(
+    name: str, why: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError, match=f"--system: misbehaving:{name}.*{why}"):
+        traits_of(f"misbehaving:{name}")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_foreign_code_is_never_imported_by_the_bench() -> None:
+    assert traits_of("misbehaving:Polite").can == CAN
+    sweep(tasks("misbehaving:Polite", 1), 1)
+    assert "misbehaving" not in sys.modules

@@ -90,10 +90,10 @@ def test_a_fact_without_an_entity_in_gold_may_stand_under_any() -> None:
 
 
 @pytest.mark.req("C-508")
-def test_the_row_of_the_right_entity_is_preferred_to_an_earlier_one() -> None:
-    kept = cell(played(row("Ada likes tea", "people/bo"), row("Ada likes tea")))
-    assert kept.metrics["write_back_fidelity"] == Ratio(1, 3)
-    assert kept.metrics["attribution_accuracy"] == Ratio(1, 1)
+def test_telling_a_fact_under_every_entity_is_no_attribution() -> None:
+    hedged = cell(played(row("Ada likes tea", "people/bo"), row("Ada likes tea")))
+    assert hedged.metrics["write_back_fidelity"] == Ratio(0, 3)
+    assert hedged.metrics["attribution_accuracy"] == Ratio(0, 1)
 
 
 @pytest.mark.req("C-508")

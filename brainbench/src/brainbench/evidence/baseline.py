@@ -22,7 +22,7 @@ from brainbench.metrics import METRICS, Count, Measured, Ratio, counts, counts_j
 from brainbench.model import V1_SUITES
 from brainbench.seams import HARNESSES
 from brainbench.suites import Cell, Slice
-from brainbench.write import make_directory, write_bytes
+from brainbench.write import make_directory, refuse_devices, write_bytes
 
 Stored = Ratio | Count | Fraction
 """A gated value as stored: counts, or in version 1 a rate."""
@@ -400,6 +400,7 @@ def _check_part(name: str, where: str, total: int, failed: int) -> None:
 def write_baseline(path: Path, data: bytes) -> None:
     """Put a baseline file in place, whole or not at all, and its directory if there is none; else OutputError."""
     make_directory(path.parent)
+    refuse_devices(path)
     write_bytes(path, data)
 
 

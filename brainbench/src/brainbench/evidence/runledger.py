@@ -16,7 +16,7 @@ from typing import Literal
 from brainbench.errors import OutputError
 from brainbench.evidence import Scoreboard, config_json
 from brainbench.metrics import Measured, counts_json
-from brainbench.write import make_directory
+from brainbench.write import make_directory, refuse_devices
 
 Status = Literal["completed", "failed", "invalid", "over_budget"]
 
@@ -96,6 +96,7 @@ def append(path: Path, sweep: Sweep) -> Sweep:
     A torn last line stays as it is: the new one starts on a line of its own. OutputError when it cannot be written.
     """
     make_directory(path.parent)
+    refuse_devices(path)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:

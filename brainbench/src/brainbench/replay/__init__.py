@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
+from typing import TypeVar
 
 import msgspec
 import rfc8785
@@ -45,8 +47,14 @@ ANSWER_LIMIT = 1 << 20
 """Characters of one injection above which a system is in error; real harnesses cut at 10,000."""
 FACTS_PER_TURN = 10
 """How many facts a reader may be handed on one turn."""
+MOST_FACTS = 100_000
+"""How many facts one source may hold; a system that tells more is in error."""
+MOST_BYTES = 1 << 26
+"""Size of one answer of whatever kind above which a system is in error."""
+PUSHED = frozenset({"know-to-ask", "push"})
+"""The suites that judge what is brought to every turn."""
 _POINTER = re.compile(r"→ `([^`\n]+)`")
-_PUSH = frozenset({"know-to-ask", "push"})
+T = TypeVar("T")
 
 
 def pointer_ids(text: str) -> tuple[str, ...]:
@@ -67,21 +75,21 @@ def estimated_tokens(text: str) -> int:
     return -(-(len(text.encode("utf-16-le", "surrogatepass")) // 2) // 4)
 
 
-def missing_capabilities(fixture: Fixture, system: System) -> tuple[str, ...]:
-    """What the fixture requires and the system does not claim, sorted."""
+def missing_capabilities(fixture: Fixture, can: frozenset[Capability]) -> tuple[str, ...]:
+    """What the fixture requires and a system that `can` do this does not claim, sorted."""
     needs = set(fixture.requires)
     writes = [*fixture.setup, *(e for e in fixture.events if isinstance(e, Write))]
     needs |= {Capability.PAGE_WRITE for w in writes if w.via == "page"}
     needs |= {Capability.FACT_WRITE for w in writes if w.via == "fact"}
     if len(fixture.sources) > 1:
         needs.add(Capability.SOURCES)
-    return tuple(sorted(needs - system.can))
+    return tuple(sorted(needs - can))
 
 
 def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> Replayed:
     """What was observed on every event of the fixture that this seam asks about."""
     played = Replayed(fixture.fixture_id, system.name, seam.name)
-    missing = missing_capabilities(fixture, system)
+    missing = missing_capabilities(fixture, system.can)
     if missing:
         return replace(played, missing=missing)
     try:
@@ -90,7 +98,7 @@ def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) 
         for write in fixture.setup:
             _seed(system, write, fixture.active_source)
     except Exception as error:
-        return replace(played, seed_failure=_what(error))
+        return replace(played, seed_failure=what_happened(error))
     session = _Play(system, seam, fixture, run)
     try:
         observations = tuple(session.observations())
@@ -116,19 +124,44 @@ def _comparable(replayed: Replayed) -> Replayed:
         replayed,
         seed_failure="failed" if replayed.seed_failure else None,
         observations=tuple(
-            replace(o, latency_ms=0.0, error="error" if o.error else None, text=_encodable(o.text))
-            for o in replayed.observations
+            replace(o, latency_ms=0.0, error="error" if o.error else None) for o in replayed.observations
         ),
     )
 
 
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _what(error: BaseException) -> str:
-    first = (str(error).strip() or "no message").splitlines()[0][:300]
+def what_happened(error: BaseException) -> str:
+    """The first line of an error of a system, fit to be printed."""
+    try:
+        said = str(error).strip()
+    except Exception:
+        said = ""
+    first = "".join(c if c.isprintable() else "\ufffd" for c in (said or "no message").splitlines()[0][:300])
     return first if isinstance(error, SystemFailure) else f"{type(error).__name__}: {first}"
+
+
+def _plain(value: object, kind: type[T]) -> T:
+    """A copy of what a system gave, of plain values only; anything else than `kind` is a SystemFailure."""
+    try:
+        told = msgspec.msgpack.encode(value, enc_hook=_text)
+        if len(told) > MOST_BYTES:
+            raise SystemFailure(f"answered {len(told):,} bytes; more than {MOST_BYTES:,} is an error")
+        return msgspec.msgpack.decode(told, type=kind)
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError) as error:
+        raise SystemFailure(f"answered something else than it should: {error}") from None
+
+
+def _text(value: object) -> str:
+    """A text of a type of its own as a text."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError(f"a {type(value).__name__} is no plain value")
+
+
+def _told_facts(rows: Iterable[FactRow]) -> tuple[FactRow, ...]:
+    facts = list(islice(rows, MOST_FACTS + 1))
+    if len(facts) > MOST_FACTS:
+        raise SystemFailure(f"tells more than {MOST_FACTS:,} facts of one source")
+    return _plain(facts, tuple[FactRow, ...])
 
 
 def _seed(system: System, write: Write, active_source: str) -> None:
@@ -138,7 +171,7 @@ def _seed(system: System, write: Write, active_source: str) -> None:
         return
     slug = write.slug or ""
     system.write_page(PageIn(source, slug, write.content, write.actor, write.ts))
-    if system.read_page(source, slug) is None:
+    if not isinstance(system.read_page(source, slug), str):
         raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
 
 
@@ -198,9 +231,9 @@ class _Play:
         if not self.persisted or Capability.RECALL_FACTS not in self.system.can:
             return (), None
         try:
-            return tuple(self.system.recall_facts(self.fixture.active_source)), None
+            return _told_facts(self.system.recall_facts(self.fixture.active_source)), None
         except Exception as error:
-            return (), _what(error)
+            return (), what_happened(error)
 
     def _open_session(self, seam: SeamConfig) -> _Session:
         self.number += 1
@@ -220,7 +253,7 @@ class _Play:
             self.system.tell_time(self.now)
             seen = act()
         except Exception as error:
-            seen = Observation(event_id, kind, error=_what(error))  # type: ignore[arg-type]
+            seen = Observation(event_id, kind, error=what_happened(error))  # type: ignore[arg-type]
         return replace(seen, latency_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def _turn(self, turn: Turn) -> Observation | None:
@@ -236,7 +269,7 @@ class _Play:
         origin = self.origins.get(turn.event_id)
         suites = set(self.declares[origin.fixture_id] if origin else self.fixture.suites)
         wanted = suites & set(self.seam.suites)
-        return bool(wanted & _PUSH) or ("continuity" in wanted and self.number > 1)
+        return bool(wanted & PUSHED) or ("continuity" in wanted and self.number > 1)
 
     def _ask(self, turn: Turn) -> Observation:
         session = self.session
@@ -259,9 +292,8 @@ class _Play:
         )
         seen = _injected(turn.event_id, injection, session.seam.capacity)
         if self.number > 1 and Capability.RECALL_FACTS in self.system.can:
-            seen = replace(
-                seen, facts=tuple(self.system.recall_facts(source, turn.text, FACTS_PER_TURN))[:FACTS_PER_TURN]
-            )
+            facts = islice(self.system.recall_facts(source, turn.text, FACTS_PER_TURN), FACTS_PER_TURN)
+            seen = replace(seen, facts=_told_facts(facts))
         return seen
 
     def _break(self, event: SessionBreak) -> Observation | None:
@@ -285,7 +317,7 @@ class _Play:
                 now=self.now,
             )
         )
-        return Observation(event.event_id, "persist", session_page=page)
+        return Observation(event.event_id, "persist", session_page=None if page is None else _plain(page, str))
 
     def _change(self, event: Write | Edit | Forget | Confirm | Resync) -> Observation:
         source = event.source or self.fixture.active_source
@@ -307,17 +339,18 @@ class _Play:
         return before.replace(old, new, 1)
 
 
-def _injected(event_id: int, injection: Injection, most: int) -> Observation:
+def _injected(event_id: int, injection: object, most: int) -> Observation:
     """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
-    size = len(injection.text)
+    told = _plain(injection, Injection)
+    ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids))
+    size = len(told.text) + len(told.preamble) + sum(map(len, (*ids[:most], *told.degraded)))
     if size > ANSWER_LIMIT:
         raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")
-    ids = pointer_ids(injection.text) if injection.ids is None else tuple(dict.fromkeys(injection.ids))
     return Observation(
         event_id,
         "turn",
-        text=injection.text,
+        text=told.text,
         ids=ids[:most],
-        tokens=estimated_tokens(injection.text) + estimated_tokens(injection.preamble),
-        degraded=injection.degraded,
+        tokens=estimated_tokens(told.text) + estimated_tokens(told.preamble),
+        degraded=told.degraded,
     )

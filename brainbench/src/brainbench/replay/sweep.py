@@ -1,57 +1,43 @@
 """Play many fixtures in worker processes that never see gold.
 
-Every replay happens in a worker: with an empty working directory, a scrubbed environment and nothing on standard
-output. A worker that hangs or dies costs only the fixture it was playing, and a cell whose worker fails too often
-stops early instead of waiting for every one of its fixtures.
+Each system has workers of its own, so that none can spoil another's. A worker that hangs or dies costs only the
+fixture it was playing, and a cell whose worker fails too often stops early instead of waiting for every one of its
+fixtures. What comes back is only taken for the task that was given.
 """
 
 from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
-import resource
-import shutil
-import signal
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from multiprocessing import resource_tracker
+from typing import TypeVar
 
+import msgspec
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
-from brainbench.model import Fixture, Observation, Replayed, RunContext, SeamConfig, SessionBreak, Turn
-from brainbench.replay import replay
-from brainbench.systems import System, load_system
+from brainbench.errors import SystemFailure, UsageError
+from brainbench.model import Replayed, SessionBreak
+from brainbench.replay import missing_capabilities
+from brainbench.replay.processes import remove, without_survivors
+from brainbench.replay.worker import Played, Task, Traits, blind, describe, enter, play, unplayed
+from brainbench.seams import seam_named
+from brainbench.systems import SYSTEMS, load_system
+
+T = TypeVar("T")
 
 FIXTURE_SECONDS = 30.0
 """How long one fixture may take before its worker is ended and the fixture counts as errors."""
+SPARE_SECONDS = 30.0
+"""How long after that a pool may be silent before its pipes are given up, and workers may take to close."""
 WORKER_FAILURES = 3
 """How many fixtures of a system may hang or kill their worker. After that, a seam in which one did is given up."""
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One fixture to be played through one seam of one system."""
-
-    system: str
-    seam: SeamConfig
-    fixture: Fixture
-    run_id: str
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What a worker gives back: the replay, and its largest size so far in MB."""
-
-    replayed: Replayed
-    peak_mb: float
 
 
 @dataclass(slots=True)
@@ -62,6 +48,24 @@ class Sweep:
     peak_mb: float = 0.0
 
 
+def traits_of(name: str) -> Traits:
+    """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
+    if name in SYSTEMS:
+        system = load_system(name)
+        system.close()
+        return Traits(system.can, system.production)
+    with _workers(1) as pool:
+        future = pool.schedule(describe, args=(name,), timeout=FIXTURE_SECONDS)
+        wait([future], timeout=FIXTURE_SECONDS + SPARE_SECONDS)
+        try:
+            traits, why = _told(future, FIXTURE_SECONDS, tuple[Traits | None, str | None])
+        except SystemFailure as error:
+            raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
+    if traits is None:
+        raise UsageError(why or f"--system: {name} cannot be loaded")
+    return traits
+
+
 def sweep(
     tasks: Sequence[Task],
     jobs: int,
@@ -70,125 +74,117 @@ def sweep(
     done: Callable[[int], None] = lambda count: None,
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one."""
-    directory = tempfile.mkdtemp(prefix="brainbench-")
     finished: dict[int, Replayed] = {}
     result = Sweep()
-    pool = _pool(jobs, directory)
-    try:
-        for number, replayed, peak in _results(pool, tasks, jobs, fixture_seconds):
-            finished[number] = replayed
-            result.peak_mb = max(result.peak_mb, peak)
-            done(len(finished))
-        pool.close()  # type: ignore[no-untyped-call]
-    except BaseException:
-        pool.stop()  # type: ignore[no-untyped-call]
-        raise
-    finally:
-        pool.join()
-        _remove(directory)
+    by_system: dict[str, dict[int, Task]] = {}
+    for number, task in enumerate(tasks):
+        by_system.setdefault(task.system, {})[number] = task
+    for own in by_system.values():
+        with _workers(jobs) as pool:
+            for number, replayed, peak in _results(pool, own, jobs, fixture_seconds):
+                finished[number] = replayed
+                result.peak_mb = max(result.peak_mb, peak)
+                done(len(finished))
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
 
 
-def _remove(directory: str) -> None:
-    """Remove the workers' directory. What a stopped worker had started may write there until it has ended, too."""
-    for pause in (0.0, 0.1, 0.3, 1.0, 2.0):
-        time.sleep(pause)
-        shutil.rmtree(directory, ignore_errors=True)
-        if not os.path.exists(directory):
-            return
-
-
-def _pool(jobs: int, directory: str) -> ProcessPool:
+@contextmanager
+def _workers(jobs: int) -> Iterator[ProcessPool]:
+    """A pool of workers with a directory of their own; of both nothing is left afterwards."""
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
+    resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
-    return ProcessPool(max_workers=jobs, initializer=_enter_worker, initargs=(directory,), context=context)
+    directory = tempfile.mkdtemp(prefix="brainbench-")
+    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory,), context=context)
+    try:
+        with without_survivors():
+            try:
+                yield pool
+                pool.close()  # type: ignore[no-untyped-call]
+                pool.join(SPARE_SECONDS)
+            except TimeoutError:
+                pool.stop()  # type: ignore[no-untyped-call]
+            except BaseException:
+                pool.stop()  # type: ignore[no-untyped-call]
+                raise
+            finally:
+                pool.join()
+    finally:
+        remove(directory)
 
 
 def _results(
-    pool: ProcessPool, tasks: Sequence[Task], jobs: int, seconds: float
+    pool: ProcessPool, tasks: Mapping[int, Task], jobs: int, seconds: float
 ) -> Iterator[tuple[int, Replayed, float]]:
     """Results as they come. Only a few tasks are under way at once, so that a failing cell can be given up early."""
-    failures: Counter[tuple[str, str]] = Counter()
-    waiting = list(enumerate(tasks))[::-1]
-    under_way: dict[ProcessFuture[Played], int] = {}
+    failures: Counter[str] = Counter()
+    waiting = list(tasks.items())[::-1]
+    under_way: dict[ProcessFuture[bytes], int] = {}
     while waiting or under_way:
         while waiting and len(under_way) < 2 * jobs:
             number, task = waiting.pop()
-            here = failures[task.system, task.seam.name]
-            if here and sum(n for (system, _), n in failures.items() if system == task.system) >= WORKER_FAILURES:
+            if failures[task.seam.name] and failures.total() >= WORKER_FAILURES:
                 reason = "not tried: fixtures before it hung or ended the system's process"
                 yield number, unplayed(task, reason), 0.0
                 continue
-            under_way[pool.schedule(play, args=(task,), timeout=seconds)] = number
+            under_way[pool.schedule(play, args=(blind(task),), timeout=seconds)] = number
         if not under_way:
             continue
-        wait(under_way, return_when=FIRST_COMPLETED)
+        if not wait(under_way, timeout=seconds + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
+            reason = "not tried: the system's processes no longer answer the bench"
+            yield from ((n, unplayed(tasks[n], reason), 0.0) for n in (*under_way.values(), *dict(waiting)))
+            pool.stop()  # type: ignore[no-untyped-call]
+            return
         for future in [future for future in under_way if future.done()]:
             number = under_way.pop(future)
             task = tasks[number]
             try:
-                played = future.result()
-                yield number, played.replayed, played.peak_mb
-            except FutureTimeout:
-                failures[task.system, task.seam.name] += 1
-                yield number, unplayed(task, f"no answer within {seconds:g} s; its process was ended"), 0.0
-            except ProcessExpired as error:
-                failures[task.system, task.seam.name] += 1
-                yield number, unplayed(task, f"the system's process ended itself (exit code {error.exitcode})"), 0.0
+                played = _told(future, seconds, Played)
+                yield number, _as_asked(task, played.replayed), played.peak_mb
+            except SystemFailure as error:
+                failures[task.seam.name] += 1
+                yield number, unplayed(task, str(error)), 0.0
 
 
-def unplayed(task: Task, reason: str) -> Replayed:
-    """A replay in which every event is an error: it stays in each denominator and scores nothing."""
-    seen: list[Observation] = []
-    for event in task.fixture.events:
-        if isinstance(event, Turn) and event.role == "user":
-            seen.append(Observation(event.event_id, "turn", error=reason))
-        elif isinstance(event, SessionBreak) and event.persist:
-            seen.append(Observation(event.event_id, "persist", error=reason))
-    return Replayed(task.fixture.fixture_id, task.system, task.seam.name, observations=tuple(seen))
-
-
-_open_systems: dict[str, System] = {}
-_worker_directory = ""
-
-
-def play(task: Task) -> Played:
-    """One task played in this worker, which keeps the system open for the next one."""
-    system = _open_systems.get(task.system)
-    if system is None:
-        system = _open_systems[task.system] = load_system(task.system)
-    directory = tempfile.mkdtemp(dir=_worker_directory)
-    fixture = task.fixture
-    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
+def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T]) -> T:
+    """What a worker gave back. SystemFailure says why there is nothing; no exception of a worker is raised here."""
+    if not future.done():
+        raise SystemFailure("its process no longer answers the bench")
+    error = future.exception()
+    if isinstance(error, FutureTimeout):
+        raise SystemFailure(f"no answer within {seconds:g} s; its process was ended")
+    if isinstance(error, ProcessExpired):
+        raise SystemFailure(f"the system's process ended itself (exit code {error.exitcode})")
     try:
-        replayed = replay(system, task.seam, fixture, run)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    return Played(replayed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        return msgspec.msgpack.decode(future.result() if error is None else b"", type=kind)
+    except (msgspec.DecodeError, TypeError, UnicodeDecodeError) as odd:
+        raise SystemFailure(f"the system's process gave back what the bench cannot read: {odd}") from None
 
 
-def _enter_worker(directory: str) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
-    global _worker_directory
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker_directory = tempfile.mkdtemp(dir=directory)
-    home = Path(_worker_directory) / "home"
-    home.mkdir()
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    os.environ.clear()
-    os.environ.update(kept, HOME=str(home), TMPDIR=_worker_directory)
-    tempfile.tempdir = _worker_directory
-    os.chdir(home)
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(null, descriptor)
-    multiprocessing.util.Finalize(None, _leave_worker, exitpriority=100)
+def _as_asked(task: Task, replayed: Replayed) -> Replayed:
+    """The replay under the name of its task, held to what the bench itself knows: capabilities and page budgets."""
+    if replayed.missing != missing_capabilities(task.fixture, task.can):
+        raise SystemFailure("it no longer claims the capabilities that it claimed at first")
+    room = _capacities(task)
+    observations = tuple(
+        replace(seen, ids=tuple(dict.fromkeys(seen.ids))[: room.get(seen.event_id, 0)])
+        for seen in replayed.observations
+    )
+    return replace(
+        replayed,
+        fixture_id=task.fixture.fixture_id,
+        system=task.system,
+        seam=task.seam.name,
+        observations=observations,
+    )
 
 
-def _leave_worker() -> None:
-    for system in _open_systems.values():
-        try:
-            system.close()
-        except Exception:
-            logging.getLogger(__name__).exception("closing %s", system.name)
+def _capacities(task: Task) -> Mapping[int, int]:
+    """How many pages each event has room for, by the seam of its session."""
+    seam, found = task.seam, {}
+    for event in task.fixture.events:
+        if isinstance(event, SessionBreak):
+            seam = seam_named(event.harness) if event.harness else task.seam
+        found[event.event_id] = seam.capacity
+    return found

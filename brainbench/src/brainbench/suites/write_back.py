@@ -69,9 +69,8 @@ def _distinct(rows: Sequence[FactRow]) -> list[FactRow]:
 
 
 def _take(left: list[FactRow], fact: GoldFact) -> FactRow | None:
-    """The first row that states the fact, of the right entity if there is one; it is used up."""
-    stating = [row for row in left if says(row.text, fact.match_keywords, fact.forbid_keywords)]
-    chosen = next((row for row in stating if _about(row, fact)), stating[0] if stating else None)
+    """The first row that states the fact; it is used up. Telling it under every entity is no way to be right."""
+    chosen = next((row for row in left if says(row.text, fact.match_keywords, fact.forbid_keywords)), None)
     if chosen is not None:
         left.remove(chosen)
     return chosen

@@ -1,0 +1,171 @@
+"""What runs in a worker process: one system, the fixtures it is asked about, and nothing else of the bench.
+
+A worker has an empty working directory, a scrubbed environment, no command line and nothing on standard output. It
+is never given gold, nor what names or sorts a fixture. What it gives back are bytes of plain values, so that no class
+of a system is ever made in the bench.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from brainbench.errors import UsageError
+from brainbench.model import (
+    Capability,
+    Fixture,
+    Observation,
+    Origin,
+    Replayed,
+    RunContext,
+    SeamConfig,
+    SessionBreak,
+    Turn,
+)
+from brainbench.replay import PUSHED, replay, what_happened
+from brainbench.replay.processes import remove
+from brainbench.systems import System, load_system
+
+_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a system says of itself: what it can do, and where its shipped artefact is what runs."""
+
+    can: frozenset[Capability]
+    production: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One fixture to be played through one seam of one system, which said that it `can` do this."""
+
+    system: str
+    seam: SeamConfig
+    fixture: Fixture
+    run_id: str
+    seed: int
+    can: frozenset[Capability]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a worker gives back: the replay, and its largest size so far in MB."""
+
+    replayed: Replayed
+    peak_mb: float
+
+
+def blind(task: Task) -> Task:
+    """The task without what would help to guess: names, file, category, stratum, language and which suites judge."""
+    fixture = task.fixture
+    names = {name: str(number) for number, (name, _) in enumerate(fixture.declares)}
+    hidden = replace(
+        fixture,
+        fixture_id=task.run_id,
+        file="",
+        category="",
+        stratum="medium",
+        language="und",
+        tags=(),
+        holdout=False,
+        suites=_pushed(fixture.suites),
+        declares=tuple((names[name], _pushed(suites)) for name, suites in fixture.declares),
+        origins=tuple((event_id, Origin(names[origin.fixture_id], 0)) for event_id, origin in fixture.origins),
+    )
+    return replace(task, fixture=hidden)
+
+
+def _pushed(suites: Iterable[str]) -> tuple[str, ...]:
+    """The suites, without telling whether one or both of those about pushed pages judge."""
+    found = set(suites)
+    return tuple(sorted(found | PUSHED if found & PUSHED else found))
+
+
+def unplayed(task: Task, reason: str) -> Replayed:
+    """A replay in which every event is an error: it stays in each denominator and scores nothing."""
+    seen: list[Observation] = []
+    for event in task.fixture.events:
+        if isinstance(event, Turn) and event.role == "user":
+            seen.append(Observation(event.event_id, "turn", error=reason))
+        elif isinstance(event, SessionBreak) and event.persist:
+            seen.append(Observation(event.event_id, "persist", error=reason))
+    return Replayed(task.fixture.fixture_id, task.system, task.seam.name, observations=tuple(seen))
+
+
+_open_systems: dict[str, System] = {}
+_worker_directory = ""
+
+
+def describe(name: str) -> bytes:
+    """The Traits of a system, or why it has none, encoded."""
+    try:
+        system = load_system(name)
+        told = msgspec.msgpack.encode((Traits(frozenset(system.can), frozenset(system.production)), None))
+        system.close()
+        return told
+    except UsageError as error:
+        return msgspec.msgpack.encode((None, str(error)))
+    except BaseException as error:
+        return msgspec.msgpack.encode((None, f"--system: {name} cannot be loaded: {what_happened(error)}"))
+
+
+def play(task: Task) -> bytes:
+    """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    try:
+        return msgspec.msgpack.encode(Played(_play(task), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    except BaseException as error:
+        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), peak))
+
+
+def _play(task: Task) -> Replayed:
+    system = _open_systems.get(task.system)
+    if system is None:
+        system = _open_systems[task.system] = load_system(task.system)
+    directory = tempfile.mkdtemp(dir=_worker_directory)
+    fixture = task.fixture
+    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
+    try:
+        return replay(system, task.seam, fixture, run)
+    finally:
+        remove(directory)
+
+
+def enter(directory: str) -> None:
+    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
+    global _worker_directory
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.argv = [""]
+    multiprocessing.process.ORIGINAL_DIR = None  # type: ignore[attr-defined]
+    _worker_directory = tempfile.mkdtemp(dir=directory)
+    home = Path(_worker_directory) / "home"
+    home.mkdir()
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    os.environ.clear()
+    os.environ.update(kept, HOME=str(home), TMPDIR=_worker_directory)
+    tempfile.tempdir = _worker_directory
+    os.chdir(home)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    multiprocessing.util.Finalize(None, _leave, exitpriority=100)
+
+
+def _leave() -> None:
+    for system in _open_systems.values():
+        try:
+            system.close()
+        except Exception:
+            logging.getLogger(__name__).exception("closing %s", system.name)
