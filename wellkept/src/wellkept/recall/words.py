@@ -15,10 +15,13 @@ from importlib.resources import files
 
 from wellkept.names import norm
 
-_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "he", "ko", "zh", "ja"})
-LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja")
+_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "fa", "he", "hi", "ko", "zh", "ja"})
+LANGUAGES = (
+    *("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja"),
+    *("cs", "sv", "da", "no", "fi", "hu", "ro", "id", "vi", "hi", "fa"),
+)
 _EN = "en"
-_BARE_OPENERS = frozenset({"en", "pl", "ru", "uk", "tr"})
+_BARE_OPENERS = frozenset({"en", "pl", "cs", "ru", "uk", "tr", "fi", "id", "vi", "hi", "fa"})
 
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
 
