@@ -41,7 +41,10 @@ _SPOKEN = {
         y:a i:ia,a ie:a,- ii:ia ce:ka cie:ta dzie:da rze:ra dze:ga le:ła
     """,
     "cs": "ovi:-,a em:- ou:a,á u:a y:a ě:a é:á ého:ý ému:ý ým:ý ce:ka ře:ra",
-    "fi": "lle:- lla:- llä:- lta:- ltä:- ssa:- ssä:- sta:- stä:- n:- en:i ta:- tä:-",
+    "fi": """
+        lle:- lla:- llä:- lta:- ltä:- ssa:- ssä:- sta:- stä:- n:- en:i ta:- tä:-
+        sen:nen selle:nen sella:nen sellä:nen selta:nen seltä:nen sesta:nen sestä:nen seen:nen
+    """,
     "hu": """
         nak:- nek:- val:- vel:- tól:- től:- hoz:- hez:- höz:- ról:- ről:- ban:- ben:- ból:- ből:- nál:- nél:-
         ánál:a énél:e ának:a ének:e ával:a ével:e ától:a étől:e ához:a éhez:e áról:a éről:e át:a ét:e

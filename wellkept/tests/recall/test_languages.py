@@ -61,6 +61,8 @@ PEOPLE = [
     ("p/onni", "Onni Rautalampi", "Onni"),
     ("p/asha", "आशा कुलकर्णी", "आशा"),
     ("p/brooks", "Ida Brooks"),
+    ("p/nieminen", "Tuula Nieminen"),
+    ("p/toivo", "Toivo Salokangas", "Toivo"),
 ]
 THINGS = [
     ("t/target", "Target"),
@@ -83,6 +85,8 @@ THINGS = [
     ("t/harrier", "marsh-runner"),
     ("t/win", "How to Lose"),
     ("t/phoenix", "Phoenix"),
+    ("t/alder", "Red Alder"),
+    ("t/ormes", "Les Ormes"),
 ]
 
 
@@ -234,6 +238,12 @@ def brain(write: Callable[..., None]) -> None:
         ("why does ValveReader.open fail", ["t/valve"]),
         ('what is in "How to Lose"', ["t/win"]),
         ("ask Charlotte about the trip", ["p/charlotte"]),
+        ("an email from Charlotte about the trip", ["p/charlotte"]),
+        ("is the red alder dry yet", ["t/alder"]),
+        ("git clone git@host.test:infra/ferrybase.git fails", ["t/ferry"]),
+        ("paljonko Nieminen", ["p/nieminen"]),
+        ("paljonko Niemiselle maksettiin", ["p/nieminen"]),
+        ("l'adresse des Ormes", ["t/ormes"]),
         ("loop in Charlotte please", ["p/charlotte"]),
         ("what is blocking us in Phoenix", ["t/phoenix"]),
         ("the threlkeld contract", ["p/jack"]),
@@ -295,6 +305,7 @@ def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text:
         "spell it alpha bravo charlie delta",
         "how far is Charlotte from Boston",
         "a weekend in Charlotte",
+        "the cheapest train to Charlotte",
         "flights from Phoenix to Denver",
         "how to lose at chess",
         "j'aime bien ce mur",
@@ -303,6 +314,8 @@ def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text:
         "första maj är en röd dag",
         "onni on täällä tänään",
         "मुझे आशा है कि सब ठीक होगा",
+        "it was a red alder, nothing else",
+        "toivo paremmasta huomisesta aina",
         "pytanie do Marka, czy już jest",
         "Marka samochodu nie jest ważna",
         "ask Ainolle about it",

@@ -31,6 +31,7 @@ _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2)
 _CONJUNCTIONS = frozenset({"and", "or"})
 _PERSONS = frozenset({"person"})
 _NAMED_AFTER_PLACES = _PERSONS | {"company", "org", "organization", "project", "team", "product"}
+_JOURNEY_WORDS = 4
 _PLURAL_VERBS = frozenset({"are", "were", "have"})
 _RUN_WORDS = 4
 _INFLECTED_WORDS = 3
@@ -99,8 +100,7 @@ class Word:
 class Reading:
     """A text cut into words, and what its words mean. `telling` words are neither function words nor dates.
 
-    `genitive` says that names may take an s without an apostrophe, as in German, `travels` that places are talked
-    about, `spells` that words are spelled out.
+    `genitive` says that names may take an s without an apostrophe, as in German, `spells` that words are spelled out.
     """
 
     text: str
@@ -110,7 +110,6 @@ class Reading:
     mids: frozenset[str]
     telling: tuple[bool, ...]
     genitive: bool
-    travels: bool
     spells: bool
 
 
@@ -166,14 +165,8 @@ def _read(text: str) -> Reading:
         mids,
         telling,
         speech.has_bare_genitive(),
-        _is_about_places(keys),
         _is_spelling(keys),
     )
-
-
-def _is_about_places(keys: Sequence[str]) -> bool:
-    general = read_sections("names.txt")
-    return any(key in general["travel"] or key in general["place-only"] for key in keys)
 
 
 def _is_spelling(keys: Sequence[str]) -> bool:
@@ -240,6 +233,8 @@ def _code_forms(name: str) -> Iterable[str]:
     forms = [name, _CAMEL.sub(" ", name)]
     if "." in base or "_" in base or ("-" in base and base != name):
         forms += [base, _SEPARATORS.sub(" ", _CAMEL.sub(" ", base))]
+    if base.endswith(".git"):
+        forms.append(base.removesuffix(".git"))
     owner = _OWNER.match(name)
     if owner:
         forms += [owner[0], _CAMEL.sub(" ", owner[0])]
@@ -291,7 +286,7 @@ def _plain_forms(reading: Reading, at: int, first: int) -> Sequence[str]:
     """The names of which the word can be a case form, in a name that begins with the word `first`."""
     before = _key_before(reading, first)
     after_preposition = before in read_sections("names.txt")["preposition"]
-    return spoken_base_forms(reading.words[at].text, reading.speech.sure, after_preposition=after_preposition)
+    return spoken_base_forms(reading.words[at].text, reading.speech.likely, after_preposition=after_preposition)
 
 
 def _namesakes(reading: Reading, at: int) -> frozenset[str]:
@@ -303,7 +298,8 @@ def _namesakes(reading: Reading, at: int) -> frozenset[str]:
     before, earlier = _key_before(reading, at), _key_before(reading, at - 1)
     after, later = (words[place].key if place < len(words) else "" for place in (at + 1, at + 2))
     leads_on = after in general["direction"] and (later in places or later in general["place-only"])
-    if leads_on or after in general["travel"] or (before in general["direction"] and reading.travels):
+    journey = any(word.key in general["travel"] for word in words[max(0, at - _JOURNEY_WORDS) : at])
+    if leads_on or after in general["travel"] or (before in general["direction"] and journey):
         return _NAMED_AFTER_PLACES
     return _PERSONS if before in general["locative"] and earlier not in general["takes-in"] else frozenset()
 
@@ -430,7 +426,9 @@ def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
         excludes |= _PERSONS
     for variant, form in enumerate(_forms(word.text, reading.genitive)):
         key = norm(form)
-        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
+            continue
+        if speech.is_common_somewhere(key):
             continue
         yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant, excludes=excludes)
 
@@ -546,15 +544,17 @@ def _plain_runs(reading: Reading, at: int, last: int) -> Iterator[str]:
 
 
 def _is_idle_talk(reading: Reading, at: int, last: int) -> bool:
-    """Whether a phrase in lower case only describes: "the duke of", or one ordinary word as in "how to win".
+    """Whether a phrase in lower case only describes: "the duke of", "a long night", "how to win".
 
     "The studio" may be a name.
     """
     words, told = reading.words[at : last + 1], reading.telling[at : last + 1]
+    if any(word.case != "lower" for word in words) or _is_quoted(reading, at, last):
+        return False
     after = reading.words[last + 1].key if last + 1 < len(reading.words) else ""
-    if words[0].text == "the" and after == "of":
+    if reading.speech.is_indefinite_article(_key_before(reading, at)) or (words[0].key == "the" and after == "of"):
         return True
-    if len(words) < 3 or sum(told) != 1 or any(word.case != "lower" for word in words) or _is_quoted(reading, at, last):
+    if len(words) < 3 or sum(told) != 1:
         return False
     return reading.speech.is_common(words[told.index(True)].key) and reading.speech.is_hard(words[0].key)
 

@@ -22,6 +22,8 @@ LANGUAGES = (
     *("cs", "sv", "da", "no", "fi", "hu", "ro", "id", "vi", "hi", "fa"),
 )
 _EN = "en"
+_SENTENCE_WORDS = 3
+_ALL = frozenset(LANGUAGES)
 _BARE_OPENERS = frozenset({"en", "pl", "cs", "ru", "uk", "tr", "fi", "id", "vi", "hi", "fa"})
 
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
@@ -64,7 +66,8 @@ class Speech:
     A language is spoken when the text holds its function words, at least half as many different ones as the
     best-represented language. A word is taken for a function word only if another one of that language stands
     beside it, so that the name Ella in an English sentence is not the Spanish pronoun. Words in other than Latin
-    letters need no such proof. `sure` are the codes of the languages that the text may be trusted to speak.
+    letters need no such proof. `sure` are the codes of the languages that the text may be trusted to speak;
+    of the `likely` ones a single function word is proof where none is English.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -73,10 +76,12 @@ class Speech:
         best = max(counts.values())
         self._main = frozenset(code for code, count in counts.items() if count == best)
         told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._is_of_any = len(seen) >= _SENTENCE_WORDS and _EN not in told and not any(n > 1 for n in told.values())
         self._told = frozenset(code for code, count in told.items() if count > 1)
         self._is_english = counts[_EN] > 0
         self.sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
         self._spoken = frozenset(told) | self.sure
+        self.likely = self.sure if _EN in told else self._spoken
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
@@ -135,6 +140,10 @@ class Speech:
         if self._in("common", word, self._spoken):
             return True
         return word.isascii() and _is_english(word)
+
+    def is_common_somewhere(self, word: str) -> bool:
+        """Whether the word is ordinary in a language that the text may be in: any, if a sentence does not tell."""
+        return self.is_common(word) or (self._is_of_any and self._in("common", word, _ALL))
 
     def is_doubtful_opener(self, word: str) -> bool:
         """Whether the word, opening a sentence, may well be an ordinary one.
