@@ -434,16 +434,28 @@ def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
 
 
 def _is_no_name_here(reading: Reading, at: int) -> bool:
-    before = _key_before(reading, at)
-    return reading.speech.is_indefinite_article(before) or _is_spelled(reading, at)
+    return _is_described(reading, at, at) or _is_spelled(reading, at)
+
+
+def _is_described(reading: Reading, at: int, last: int) -> bool:
+    """Whether an indefinite article makes a noun of the words, "a long night"; "a Ferrybase outage" has a name."""
+    return reading.speech.is_indefinite_article(_key_before(reading, at)) and not _modifies(reading, last)
+
+
+def _modifies(reading: Reading, at: int) -> bool:
+    """Whether the word belongs to a noun right after it, as in "the mcallister deal"."""
+    if at + 1 == len(reading.words):
+        return False
+    gap = reading.text[reading.words[at].end : reading.words[at + 1].start]
+    return gap.isspace() and reading.telling[at + 1]
 
 
 def _is_impersonal(reading: Reading, at: int) -> bool:
     """Whether a word in lower case is a verb after its subject, "she drew", or a noun by itself, "the duke of"."""
     before = _key_before(reading, at)
-    if reading.speech.is_subject(before):
+    if reading.speech.is_subject(before) or reading.speech.is_indefinite_article(before):
         return True
-    return before == "the" and not (at + 1 < len(reading.words) and reading.telling[at + 1])
+    return before == "the" and not _modifies(reading, at)
 
 
 def _touches_slash(text: str, word: Word) -> bool:
@@ -552,7 +564,7 @@ def _is_idle_talk(reading: Reading, at: int, last: int) -> bool:
     if any(word.case != "lower" for word in words) or _is_quoted(reading, at, last):
         return False
     after = reading.words[last + 1].key if last + 1 < len(reading.words) else ""
-    if reading.speech.is_indefinite_article(_key_before(reading, at)) or (words[0].key == "the" and after == "of"):
+    if _is_described(reading, at, last) or (words[0].key == "the" and after == "of"):
         return True
     if len(words) < 3 or sum(told) != 1:
         return False
