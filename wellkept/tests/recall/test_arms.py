@@ -177,3 +177,22 @@ def test_at_most_twelve_strong_names_of_a_turn_are_kept(write: Write, found: Cal
         write(f"p/{number:02}", f"Noor{chr(97 + number)} Kelpgrove{chr(97 + number)}")
     text = ", ".join(f"Noor{chr(97 + number)} Kelpgrove{chr(97 + number)}" for number in range(20))
     assert found(text, pages=50) == [f"p/{number:02}" for number in range(12)]
+
+
+@pytest.mark.req("C-330")
+def test_a_case_form_of_two_names_is_nobodys(write: Write, arms: Arms) -> None:
+    write("p/marina", "Марина Луцкова", "Марина")
+    assert arms("спроси у Марины") == [("p/marina", "alias")]
+    write("p/marin", "Марин Обрадов", "Марины")
+    assert arms("спроси у Марины") == [("p/marin", "alias")]
+    write("p/marinya", "Мариня Стоева", "Мариня")
+    assert arms("позвони Марине") == []
+
+
+@pytest.mark.req("C-330")
+def test_a_place_is_meant_where_a_namesake_cannot_be(write: Write, arms: Arms) -> None:
+    write("p/paris", "Paris Adderley", "Paris")
+    assert arms("a weekend in Paris") == []
+    assert arms("did Paris call") == [("p/paris", "alias")]
+    write("t/paris", "Paris", kind="place")
+    assert arms("a weekend in Paris") == [("t/paris", "title")]

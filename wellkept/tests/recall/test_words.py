@@ -15,6 +15,7 @@ def speech(text: str) -> Speech:
 @pytest.mark.req("C-313")
 def test_every_language_has_words_of_its_own_under_norm() -> None:
     assert {"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he"} <= set(LANGUAGES)
+    assert {"cs", "sv", "da", "no", "fi", "hu", "ro", "id", "vi", "hi", "fa"} <= set(LANGUAGES)
     for language in languages():
         assert language.words("hard"), language.code
         assert language.words("common"), language.code
@@ -39,3 +40,9 @@ def test_an_inflected_english_word_is_as_common_as_its_stem() -> None:
 def test_german_nouns_count_as_nouns_in_german_only() -> None:
     assert speech("das ist der koch und die rechnung").is_capitalised_noun("koch")
     assert not speech("this is koch and that is it").is_capitalised_noun("koch")
+
+
+@pytest.mark.req("C-313")
+def test_an_article_of_another_language_is_a_word_like_any_other() -> None:
+    assert speech("um carro e a casa que ele tem").is_indefinite_article("um")
+    assert not speech("was it a car, um, or a house").is_indefinite_article("um")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import regex  # type: ignore[import-untyped]
 
+from wellkept.inflection import PROCLITIC, base_forms
 from wellkept.ingest.pronouns import CLEAR_PRONOUNS, EVERYDAY, FIRST_PERSON, HONORIFICS, PRONOUNS, Fit, fits, is_person
-from wellkept.ingest.sightings import FULL_NAMES, PART_NAMES, PROCLITIC, SLUG_FORMS, Names, Pages, Sighting, base_forms
+from wellkept.ingest.sightings import FULL_NAMES, PART_NAMES, SLUG_FORMS, Names, Pages, Sighting
 from wellkept.model import CandidateFact, PageRef
 from wellkept.names import fold, norm
 from wellkept.providers import Segment

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
-from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
+from wellkept.inflection import base_forms
 from wellkept.ingest.pronouns import EVERYDAY, PRONOUNS
 from wellkept.model import NameKind, PageRef
 from wellkept.names import fold, norm, slugify
@@ -232,46 +232,3 @@ def _is_name_like(form: str) -> bool:
 
 def _may_be_inflected(form: str) -> bool:
     return _is_name_like(form) and _INFLECTING.match(form) is not None
-
-
-# Case endings, the endings that the plain form may have instead ("-" is none), and the shortest stem before them.
-# Endings that also tell Mario from Maria or Paul from Paula are left out: a form that may be another name is none.
-_CYRILLIC = """
-    а:-,о я:й,ь у:-,а,о ю:й,ь,я е:-,а,я,й,о и:а,я,ь ы:а і:а,я ї:я ой:а,ая ою:а,ая ей:я,а ею:я,а єю:я
-    ом:-,о ем:й,ь єм:й ым:-,ый им:-,ий ім:-,ий ого:ый,ий,ой его:ий ому:ый,ий,ой ему:ий ую:ая ої:а,ая юю:яя
-    ии:ия,ий ию:ия,ий ия:ий ием:ий ией:ия ью:ь ові:- еві:ь,й єві:й ові:о
-"""
-_GREEK = "ου:ος,ης,ο ο:ος ον:ος ης:η ας:α η:ης α:ας ην:η,ης αν:α,ας εως:η,ις"
-_LATIN = """
-    owi:- ovi:-,a kowi:ek kiem:ek em:- iem:- ou:a ę:a ą:a ego:y,i emu:y,i iej:a im:i ym:y
-    lle:- lla:- llä:- lta:- ltä:- ssa:- ssä:- sta:- stä:- nak:- nek:- val:- vel:- tól:- től:- hoz:- hez:- ról:- ről:-
-"""
-_LATIN_LONG = "y:a ie:a,- ě:a ii:ia ban:- ben:-"
-_ENDINGS = (
-    (regex.compile(r"\p{Cyrillic}"), _CYRILLIC, 2),
-    (regex.compile(r"\p{Greek}"), _GREEK, 2),
-    (regex.compile(r"\p{Latin}"), _LATIN, 3),
-    (regex.compile(r"\p{Latin}"), _LATIN_LONG, 5),
-)
-PROCLITIC = regex.compile(r"\A(?:وال|بال|كال|فال|لل|ال|[وفبكل]|[הובלמכש])(?=[\p{Arabic}\p{Hebrew}]{3})")
-
-
-@lru_cache(maxsize=16_384)
-def base_forms(word: str, key_of: Callable[[str], str] = fold) -> tuple[str, ...]:
-    """The keys of the plain forms that a single word can be a case, or a form with a small word before it, of."""
-    key = normalize("NFC", norm(word))
-    found: list[str] = []
-    for script, endings, shortest in _ENDINGS:
-        if script.match(key):
-            found += _without_ending(key.replace("σ", "ς") if key.endswith("σ") else key, endings, shortest)
-    if PROCLITIC.match(key):
-        found.append(PROCLITIC.sub("", key))
-    return tuple(dict.fromkeys(form for form in map(key_of, found) if form))
-
-
-def _without_ending(key: str, endings: str, shortest: int) -> Iterator[str]:
-    for rule in endings.split():
-        ending, _, plain = rule.partition(":")
-        stem = key.removesuffix(ending)
-        if stem != key and len(stem) >= shortest:
-            yield from (stem + other.strip("-") for other in plain.split(","))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wellkept.model import NameKind, PageRef
@@ -154,6 +154,9 @@ class NameIndex:
         return tuple(found.values())
 
 
+_Match = tuple[Sighting, Resolution | None]
+
+
 def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex:
     """Ask the store for every name that an arm may need: at most one query per kind of name."""
     wanted: dict[NameKind, dict[str, set[str]]] = {}
@@ -199,8 +202,12 @@ def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]
         if match.page.source == source:
             found[match.key].append(match.page)
     if kind == "surname":
-        return {key: [page for page in pages if page.type.casefold() == "person"] for key, pages in found.items()}
+        return {key: [page for page in pages if _is_person(page)] for key, pages in found.items()}
     return found
+
+
+def _is_person(page: PageRef) -> bool:
+    return page.type.casefold() == "person"
 
 
 def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, ...]:
@@ -209,13 +216,14 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, 
     Where stretches overlap, the leftmost and then longest that is any page's name counts, even if it is the name
     of several and so of none: in "May Reed", May alone is not asked about.
     """
-    matched: list[tuple[Sighting, Resolution | None]] = []
+    found: list[_Match] = []
     for sighting in sighted:
         if sighting.query not in index.queries:
             continue
         resolution, is_name = _fit(index, sighting)
         if is_name:
-            matched.append((sighting, resolution))
+            found.append((sighting, resolution))
+    matched = list(_agreed(found))
     matched.sort(
         key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None, _row(pair[1]), pair[0].variant, pair[0].query)
     )
@@ -227,6 +235,21 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, 
             if resolution is not None:
                 kept.append(resolution)
     return tuple(kept)
+
+
+def _agreed(found: Sequence[_Match]) -> Iterator[_Match]:
+    """The matches that stand: a case form counts where nothing is named literally, and if all its readings agree."""
+    literal = {(sighting.start, sighting.end) for sighting, _ in found if not sighting.inflected}
+    readings: defaultdict[tuple[int, int], set[str | None]] = defaultdict(set)
+    for sighting, resolution in found:
+        if sighting.inflected:
+            readings[sighting.start, sighting.end].add(resolution.page.slug if resolution else None)
+    for sighting, resolution in found:
+        span = sighting.start, sighting.end
+        if not sighting.inflected:
+            yield sighting, resolution
+        elif span not in literal:
+            yield sighting, resolution if len(readings[span]) == 1 else None
 
 
 def _row(resolution: Resolution | None) -> int:
@@ -245,7 +268,7 @@ def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]
             continue
         if shared and arm.kind != "title":
             continue
-        pages = index.of(arm, sighting)
+        pages = [page for page in index.of(arm, sighting) if page.type.casefold() not in sighting.excludes]
         if len(pages) == 1:
             return Resolution(sighting, pages[0], arm), True
         shared = shared or len(pages) > 1

@@ -6,14 +6,16 @@ the look-up in `arms`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import islice, product
 from typing import Literal
 from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
+from wellkept.inflection import spoken_base_forms
 from wellkept.names import norm, slugify
 from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
 from wellkept.recall.sighting import Shape, Sighting
@@ -27,10 +29,17 @@ _REMEMBERED_CHARS = 4_000
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
 _CONJUNCTIONS = frozenset({"and", "or"})
+_PERSONS = frozenset({"person"})
+_NAMED_AFTER_PLACES = _PERSONS | {"company", "org", "organization", "project", "team", "product"}
+_JOURNEY_WORDS = 4
+_PLURAL_VERBS = frozenset({"are", "were", "have"})
 _RUN_WORDS = 4
+_INFLECTED_WORDS = 3
+_PLAIN_RUNS = 64
 _ALWAYS_CAPITAL = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
 _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
+_QUOTES = tuple("\"'“”‘’„«»「」『』`")
 _NAME_ENDINGS = "!?+#."
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
@@ -47,7 +56,7 @@ _SENTENCE_MARKS = frozenset('.!?:;\n\r•-(["“«„¿¡。！？：；「『�
 _HANDLE = regex.compile(r"(?<![\p{L}\p{M}\p{N}_.@/\-])@([\p{L}\p{M}\p{N}_]{2,}(?:[.\-][\p{L}\p{N}_]+)*)")
 _TICKED = regex.compile(rf"`([^`\n]{{1,{CODE_CHARS}}})`")
 _CODE = regex.compile(
-    r"(?<![\p{L}\p{N}_./\\\-])(?:"
+    r"(?:(?<![\p{L}\p{N}_./\\\-])|(?<=(?<!\S)(?:~|\.{1,2})/))(?:"
     r"[\p{L}\p{N}_.\-]{1,60}(?:/[\p{L}\p{N}_.\-]{1,60}){1,8}"
     r"|[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+(?:\.[\p{L}\p{N}]+)*"
     r"|[\p{L}\p{N}]+(?:\.[\p{L}\p{N}_]+)+"
@@ -61,6 +70,7 @@ _SYMBOL = regex.compile(r"[^\p{L}\p{M}\p{N}\s'’.\-‐‑&_]")
 _SPACED = regex.compile(r"\S+")
 _TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
 _CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
+_OWNER = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]+){2,}(?=\.\p{Ll}|::)")
 _SEPARATORS = regex.compile(r"[_.\-]+")
 
 _APOSTROPHE = regex.compile(r"['’ʼ´׳]")
@@ -90,7 +100,7 @@ class Word:
 class Reading:
     """A text cut into words, and what its words mean. `telling` words are neither function words nor dates.
 
-    `genitive` says that names may take an s without an apostrophe, as in German.
+    `genitive` says that names may take an s without an apostrophe, as in German, `spells` that words are spelled out.
     """
 
     text: str
@@ -100,6 +110,7 @@ class Reading:
     mids: frozenset[str]
     telling: tuple[bool, ...]
     genitive: bool
+    spells: bool
 
 
 def sightings(text: str) -> tuple[Sighting, ...]:
@@ -145,7 +156,22 @@ def _read(text: str) -> Reading:
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
     speech = Speech(word.key for word in words)
     telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
-    return Reading(text, tuple(words), speech, runs, mids, telling, speech.has_bare_genitive())
+    keys = [word.key for word in words]
+    return Reading(
+        text,
+        tuple(words),
+        speech,
+        runs,
+        mids,
+        telling,
+        speech.has_bare_genitive(),
+        _is_spelling(keys),
+    )
+
+
+def _is_spelling(keys: Sequence[str]) -> bool:
+    letters = read_sections("names.txt")["spelling"]
+    return any(all(key in letters for key in keys[at : at + 3]) for at in range(len(keys) - 2))
 
 
 def _bare(key: str) -> str:
@@ -199,11 +225,19 @@ def _code(reading: Reading) -> Iterator[Sighting]:
 
 
 def _code_forms(name: str) -> Iterable[str]:
-    """The name as written, its words set apart, and of a path the file alone: "Anna/Bob" is no path to Bob."""
+    """The name as written, its words set apart; of a path the file alone, of a member its class.
+
+    "Anna/Bob" is no path to Bob.
+    """
     base = name.rpartition("/")[2]
     forms = [name, _CAMEL.sub(" ", name)]
-    if "." in base or "_" in base:
+    if "." in base or "_" in base or ("-" in base and base != name):
         forms += [base, _SEPARATORS.sub(" ", _CAMEL.sub(" ", base))]
+    if base.endswith(".git"):
+        forms.append(base.removesuffix(".git"))
+    owner = _OWNER.match(name)
+    if owner:
+        forms += [owner[0], _CAMEL.sub(" ", owner[0])]
     return dict.fromkeys([*(norm(form) for form in forms), slugify(name)])
 
 
@@ -222,15 +256,57 @@ def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
     alone = _stands_alone(reading, at)
     if not alone and not _follows_opener(reading, at):
         return
+    if _is_spelled(reading, at):
+        return
+    excludes = _namesakes(reading, at)
     forms = [*_forms(word.text, reading.genitive)]
     if _has_name_ending(reading.text, word):
         forms.append(reading.text[word.start : word.end + 1])
-    for variant, form in enumerate(forms):
+    literal = len(forms)
+    for variant, form in enumerate([*forms, *_plain_forms(reading, at, at)]):
         key = norm(form)
         if len(key) < 2 or key.isdigit() or not _may_be_name(reading, at, key.rstrip(_NAME_ENDINGS)):
             continue
-        mid = _bare(word.key) in reading.mids
-        yield Sighting(form, key, False, word.start, word.end, "name", mid=mid, single=alone, variant=variant)
+        yield Sighting(
+            word.text if variant >= literal else form,
+            key,
+            False,
+            word.start,
+            word.end,
+            "name",
+            mid=_bare(word.key) in reading.mids,
+            single=alone,
+            variant=variant,
+            inflected=variant >= literal,
+            excludes=excludes,
+        )
+
+
+def _plain_forms(reading: Reading, at: int, first: int) -> Sequence[str]:
+    """The names of which the word can be a case form, in a name that begins with the word `first`."""
+    before = _key_before(reading, first)
+    after_preposition = before in read_sections("names.txt")["preposition"]
+    return spoken_base_forms(reading.words[at].text, reading.speech.likely, after_preposition=after_preposition)
+
+
+def _namesakes(reading: Reading, at: int) -> frozenset[str]:
+    """The types of page that a word cannot mean because it is a place's name here, as in "a weekend in Paris"."""
+    general, words = read_sections("names.txt"), reading.words
+    places = general["place"]
+    if words[at].key not in places:
+        return frozenset()
+    before, earlier = _key_before(reading, at), _key_before(reading, at - 1)
+    after, later = (words[place].key if place < len(words) else "" for place in (at + 1, at + 2))
+    leads_on = after in general["direction"] and (later in places or later in general["place-only"])
+    journey = any(word.key in general["travel"] for word in words[max(0, at - _JOURNEY_WORDS) : at])
+    if leads_on or after in general["travel"] or (before in general["direction"] and journey):
+        return _NAMED_AFTER_PLACES
+    return _PERSONS if before in general["locative"] and earlier not in general["takes-in"] else frozenset()
+
+
+def _is_spelled(reading: Reading, at: int) -> bool:
+    """Whether the word stands for its letter: "alpha bravo charlie"."""
+    return reading.spells and reading.words[at].key in read_sections("names.txt")["spelling"]
 
 
 def _has_name_ending(text: str, word: Word) -> bool:
@@ -309,7 +385,7 @@ def _ends_run(reading: Reading, at: int) -> bool:
 
 
 def _key_before(reading: Reading, at: int) -> str:
-    return reading.words[at - 1].key if at else ""
+    return reading.words[at - 1].key if at > 0 else ""
 
 
 def _is_date(reading: Reading, at: int) -> bool:
@@ -320,7 +396,7 @@ def _is_date(reading: Reading, at: int) -> bool:
 def _is_spoken_of(reading: Reading, at: int) -> bool:
     """Whether an ordinary word that opens a sentence is talked about: "Rose called", not "Mark the place"."""
     word = reading.words[at]
-    if _POSSESSIVE.search(word.text):
+    if _POSSESSIVE.search(word.text) or _CASE_ENDING.match(word.text):
         return True
     if at + 1 == len(reading.words) or reading.text[word.end] in ",.?!:;)’'\"”»\n":
         return True
@@ -328,22 +404,58 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     if after.key in _CONJUNCTIONS and at + 2 < len(reading.words):
         other = reading.words[at + 2]
         return other.case == "capital" or reading.speech.is_hard(other.key)
-    return after.case != "capital" and reading.speech.is_said_of_people(after.key)
+    if after.case == "capital" or not reading.speech.is_said_of_people(after.key):
+        return False
+    return not (reading.speech.is_said_of_things(after.key) and _is_mass(reading, word, after))
+
+
+def _is_mass(reading: Reading, word: Word, after: Word) -> bool:
+    return reading.speech.is_mass_noun(word.key) or (after.key in _PLURAL_VERBS and word.key.endswith("s"))
 
 
 def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word, speech = reading.words[at], reading.speech
-    if word.case == "lower" and _touches_slash(reading.text, word):
+    if word.case == "lower" and (_touches_slash(reading.text, word) or _is_no_name_here(reading, at)):
         return
     uncased = word.case == "uncased"
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
         return
+    excludes = _namesakes(reading, at)
+    if word.case == "lower" and _is_impersonal(reading, at):
+        excludes |= _PERSONS
     for variant, form in enumerate(_forms(word.text, reading.genitive)):
         key = norm(form)
-        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key) or speech.is_common(key):
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
             continue
-        yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant)
+        if speech.is_common_somewhere(key):
+            continue
+        yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant, excludes=excludes)
+
+
+def _is_no_name_here(reading: Reading, at: int) -> bool:
+    return _is_described(reading, at, at) or _is_spelled(reading, at)
+
+
+def _is_described(reading: Reading, at: int, last: int) -> bool:
+    """Whether an indefinite article makes a noun of the words, "a long night"; "a Ferrybase outage" has a name."""
+    return reading.speech.is_indefinite_article(_key_before(reading, at)) and not _modifies(reading, last)
+
+
+def _modifies(reading: Reading, at: int) -> bool:
+    """Whether the word belongs to a noun right after it, as in "the mcallister deal"."""
+    if at + 1 == len(reading.words):
+        return False
+    gap = reading.text[reading.words[at].end : reading.words[at + 1].start]
+    return gap.isspace() and reading.telling[at + 1]
+
+
+def _is_impersonal(reading: Reading, at: int) -> bool:
+    """Whether a word in lower case is a verb after its subject, "she drew", or a noun by itself, "the duke of"."""
+    before = _key_before(reading, at)
+    if reading.speech.is_subject(before) or reading.speech.is_indefinite_article(before):
+        return True
+    return before == "the" and not _modifies(reading, at)
 
 
 def _touches_slash(text: str, word: Word) -> bool:
@@ -420,12 +532,48 @@ def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighti
         return
     start, end = words[0].start, words[-1].end
     strong = _is_name_run(words)
+    if not strong and _is_idle_talk(reading, at, last):
+        return
     shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
     for variant, surface in enumerate(_phrase_forms(reading, words, forms)):
         key = norm(surface)
         if key:
             mid = strong and not words[0].opens
             yield Sighting(surface, key, not strong, start, end, shape, mid=mid, variant=variant)
+    if strong and len(words) <= _INFLECTED_WORDS:
+        surface = reading.text[start:end]
+        for key in _plain_runs(reading, at, last):
+            yield Sighting(
+                surface, key, False, start, end, shape, mid=not words[0].opens, variant=forms, inflected=True
+            )
+
+
+def _plain_runs(reading: Reading, at: int, last: int) -> Iterator[str]:
+    """The keys of names of several words, each of which may carry a case ending."""
+    case_at = [[*_plain_forms(reading, place, at), reading.words[place].key] for place in range(at, last + 1)]
+    for parts in islice(product(*case_at), _PLAIN_RUNS):
+        yield " ".join(parts)
+
+
+def _is_idle_talk(reading: Reading, at: int, last: int) -> bool:
+    """Whether a phrase in lower case only describes: "the duke of", "a long night", "how to win".
+
+    "The studio" may be a name.
+    """
+    words, told = reading.words[at : last + 1], reading.telling[at : last + 1]
+    if any(word.case != "lower" for word in words) or _is_quoted(reading, at, last):
+        return False
+    after = reading.words[last + 1].key if last + 1 < len(reading.words) else ""
+    if _is_described(reading, at, last) or (words[0].key == "the" and after == "of"):
+        return True
+    if len(words) < 3 or sum(told) != 1:
+        return False
+    return reading.speech.is_common(words[told.index(True)].key) and reading.speech.is_hard(words[0].key)
+
+
+def _is_quoted(reading: Reading, at: int, last: int) -> bool:
+    start, end = reading.words[at].start, reading.words[last].end
+    return reading.text[start - 1 : start] in _QUOTES and reading.text[end : end + 1] in _QUOTES
 
 
 def _is_name_run(words: Sequence[Word]) -> bool:
@@ -454,7 +602,20 @@ def _phrase_forms(reading: Reading, words: Sequence[Word], forms: int) -> Iterat
         seen[whole.replace(".", "")] = None
     if _has_name_ending(text, last):
         seen[text[first.start : last.end + 1]] = None
+    if words[1].case == "capital":
+        seen.update(dict.fromkeys(f"{article}{text[first.end : last.end]}" for article in _articles(first.key)))
     yield from seen
+
+
+def _articles(contracted: str) -> Sequence[str]:
+    """The articles inside a preposition: "du Moulin" is about "Le Moulin"."""
+    return _contractions().get(contracted, ())
+
+
+@cache
+def _contractions() -> Mapping[str, Sequence[str]]:
+    pairs = (line.partition(":") for line in read_sections("names.txt")["contracted"])
+    return {word: articles.split(",") for word, _, articles in pairs}
 
 
 def _symbol_phrases(text: str) -> Iterator[Sighting]:

@@ -13,7 +13,8 @@ class Sighting:
     """A stretch of text that may name a page.
 
     `query` is its key under `norm`; `weak` says that its spelling alone is no sign of a name; `start` and `end` are
-    characters of the text; of several readings of one stretch the lower `variant` is the more literal.
+    characters of the text; of several readings of one stretch the lower `variant` is the more literal, and an
+    `inflected` one takes a case ending off. `excludes` are the types of page that cannot be meant in such a place.
     """
 
     display: str
@@ -25,3 +26,5 @@ class Sighting:
     mid: bool = False
     single: bool = False
     variant: int = 0
+    inflected: bool = False
+    excludes: frozenset[str] = frozenset()

@@ -2,8 +2,9 @@
 
 One file per language stands in `data/`. Its sections: `hard` (words that never name anything), `soft` (names only in
 the middle of a sentence), `calendar` and `before-date`, `honorific`, `speaks` (what people are said to do, after
-their name), `describes` (adjectives that make a phrase of an ordinary word), `common` (ordinary words that are also
-names), `noun-ending` (where nouns have capitals).
+their name), `linking` (those of them that things do too), `mass` (nouns that open sentences without an article),
+`article` (the indefinite ones), `subject` (pronouns before a verb), `describes` (adjectives that make a phrase of an
+ordinary word), `common` (ordinary words that are also names), `noun-ending` (where nouns have capitals).
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from importlib.resources import files
 
 from wellkept.names import norm
 
-_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "he", "ko", "zh", "ja"})
-LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja")
+_NOT_LATIN = frozenset({"ru", "uk", "el", "ar", "fa", "he", "hi", "ko", "zh", "ja"})
+LANGUAGES = (
+    *("en", "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "el", "tr", "ar", "he", "ko", "zh", "ja"),
+    *("cs", "sv", "da", "no", "fi", "hu", "ro", "id", "vi", "hi", "fa"),
+)
 _EN = "en"
-_BARE_OPENERS = frozenset({"en", "pl", "ru", "uk", "tr"})
+_SENTENCE_WORDS = 3
+_ALL = frozenset(LANGUAGES)
+_BARE_OPENERS = frozenset({"en", "pl", "cs", "ru", "uk", "tr", "fi", "id", "vi", "hi", "fa"})
 
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
 
@@ -60,22 +66,26 @@ class Speech:
     A language is spoken when the text holds its function words, at least half as many different ones as the
     best-represented language. A word is taken for a function word only if another one of that language stands
     beside it, so that the name Ella in an English sentence is not the Spanish pronoun. Words in other than Latin
-    letters need no such proof.
+    letters need no such proof. `sure` are the codes of the languages that the text may be trusted to speak;
+    of the `likely` ones a single function word is proof where none is English.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
         seen = set(words)
         counts = {language.code: len(seen & language.words("hard")) for language in languages()}
         best = max(counts.values())
+        self._main = frozenset(code for code, count in counts.items() if count == best)
         told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        self._is_of_any = len(seen) >= _SENTENCE_WORDS and _EN not in told and not any(n > 1 for n in told.values())
         self._told = frozenset(code for code, count in told.items() if count > 1)
         self._is_english = counts[_EN] > 0
-        self._sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
-        self._spoken = frozenset(told) | self._sure
+        self.sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
+        self._spoken = frozenset(told) | self.sure
+        self.likely = self.sure if _EN in told else self._spoken
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
-        return code in self._sure
+        return code in self.sure
 
     def has_bare_genitive(self) -> bool:
         """Whether names may take an s without an apostrophe: in German, Dutch and the north, or for all we know."""
@@ -83,7 +93,7 @@ class Speech:
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
-        return self._in("hard", word, self._sure)
+        return self._in("hard", word, self.sure)
 
     def is_soft(self, word: str) -> bool:
         """Whether the word names something only in the middle of a sentence."""
@@ -109,11 +119,31 @@ class Speech:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
         return word.endswith("ed") or self._in("speaks", word, self._spoken)
 
+    def is_said_of_things(self, word: str) -> bool:
+        """Whether the word, right after a noun, is said of anything: "Art is long"."""
+        return self._in("linking", word, self._spoken)
+
+    def is_mass_noun(self, word: str) -> bool:
+        """Whether the word is a noun that needs no article to open a sentence."""
+        return self._in("mass", word, self._spoken)
+
+    def is_indefinite_article(self, word: str) -> bool:
+        """Whether no name follows the word in lower case: "a jack of all trades"."""
+        return self._in("article", word, self._main)
+
+    def is_subject(self, word: str) -> bool:
+        """Whether the word is a pronoun after which a verb comes: "she drew"."""
+        return self._in("subject", word, self.sure)
+
     def is_common(self, word: str) -> bool:
         """Whether the word is ordinary: in lower case it is not a name, even if a page is called so."""
         if self._in("common", word, self._spoken):
             return True
         return word.isascii() and _is_english(word)
+
+    def is_common_somewhere(self, word: str) -> bool:
+        """Whether the word is ordinary in a language that the text may be in: any, if a sentence does not tell."""
+        return self.is_common(word) or (self._is_of_any and self._in("common", word, _ALL))
 
     def is_doubtful_opener(self, word: str) -> bool:
         """Whether the word, opening a sentence, may well be an ordinary one.
