@@ -16,14 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from brainbench.errors import NothingMeasured
 from brainbench.model import Ask, Budget, Capability, Message, PageIn, RunContext, SourceDecl
-from brainbench.replay.processes import adopt_orphans
+from brainbench.replay.processes import adopt_orphans, children
 from brainbench.seams import SEAMS, load_codec
 from brainbench.systems import System, load_system
 
@@ -117,6 +117,7 @@ class _Sweep:
 
 def _sweep(flags: Sequence[str]) -> _Sweep:
     """One `brainbench run` as a process of its own, with all that it starts."""
+    spared = children()
     spared = children()
     adopt_orphans()
     before, started = _children_cpu(), time.monotonic()
@@ -231,12 +232,12 @@ def _children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _reap() -> None:
-    while True:
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+def _reap(spared: frozenset[int]) -> None:
+    """Wait for every process that was started since, whoever started it."""
+    while left := children() - spared:
+        for pid in left:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
 
 
 def _session_mb(session: int) -> float:
