@@ -118,7 +118,6 @@ class _Sweep:
 def _sweep(flags: Sequence[str]) -> _Sweep:
     """One `brainbench run` as a process of its own, with all that it starts."""
     spared = children()
-    spared = children()
     adopt_orphans()
     before, started = _children_cpu(), time.monotonic()
     argv = [sys.executable, "-c", "from brainbench.cli import main; main()", "run", "--json", *flags]

@@ -162,7 +162,9 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
             metavar="SECONDS",
             help="How long one fixture may take before the system's process is ended.",
         ),
-        click.option("--jobs", type=click.IntRange(1, 64), help="Worker processes.  [default: cores, at most 4]"),
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), help="Worker processes.  [default: by work and cores, at most 4]"
+        ),
     ]
     for option in reversed(options):
         command = option(command)

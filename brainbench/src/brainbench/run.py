@@ -31,6 +31,8 @@ from brainbench.systems import SYSTEMS, load_system, system_names
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
+WORTH_A_WORKER = 300
+"""Replays of a system for which one more worker process is worth its start."""
 HOME = Path(__file__).parent
 
 
@@ -47,7 +49,7 @@ class Choice:
     traits: Mapping[str, Traits]
     include_holdout: bool = False
     seed: int = 42
-    jobs: int = 1
+    jobs: int | None = None
     modes: Mapping[str, str] = field(default_factory=dict)
     fixture_seconds: float = FIXTURE_SECONDS
     command: tuple[str, ...] = ()
@@ -103,7 +105,7 @@ def choose(
         traits={name: traits_of(name) for name in named},
         include_holdout=include_holdout,
         seed=seed,
-        jobs=jobs or min(4, os.cpu_count() or 1),
+        jobs=jobs,
         modes=modes,
         fixture_seconds=timeout,
         command=tuple(command),
@@ -134,9 +136,8 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
     tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
-    swept = sweep(
-        tasks, choice.jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks))
-    )
+    jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
+    swept = sweep(tasks, jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks)))
     seen = observations_hash(swept.replays)
     gold = golds.read(corpus, choice.gold)
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:

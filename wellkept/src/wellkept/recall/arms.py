@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from wellkept.model import NameKind, PageRef
 from wellkept.names import ascii_slug, fold, slugify
@@ -18,6 +19,8 @@ from wellkept.storage import Store
 LOG = logging.getLogger(__name__)
 
 KEYS_PER_QUERY = 20_000
+CACHED = 8192
+"""How many queries keep their keys: the words of a language come again on every turn."""
 FOLD_COST = 0.05
 _WEAK_TITLE_CHARS = 4
 _WEAK_SURNAME_CHARS = 5
@@ -55,15 +58,18 @@ def _itself(query: str) -> tuple[str, ...]:
     return (query,)
 
 
+@lru_cache(maxsize=CACHED)
 def _folded(query: str) -> tuple[str, ...]:
     bare = fold(query)
     return (bare,) if len(bare) < _UMLAUT_CHARS else _distinct(bare, fold(_with_umlauts(bare)))
 
 
+@lru_cache(maxsize=CACHED)
 def _slugs(query: str) -> tuple[str, ...]:
     return _distinct(query, slugify(query), ascii_slug(query))
 
 
+@lru_cache(maxsize=CACHED)
 def _surnames(query: str) -> tuple[str, ...]:
     umlauts = _with_umlauts(query) if len(query) >= _UMLAUT_CHARS else query
     return _distinct(query, query.replace("’", "'"), query.replace("'", "’"), fold(query), umlauts)

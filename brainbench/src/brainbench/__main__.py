@@ -1,0 +1,15 @@
+"""The command `brainbench`, also as `python -m brainbench`.
+
+Workers import the main module of the process that starts them, so this one imports nothing until it is called.
+"""
+
+
+def main() -> None:
+    """Run the command line; ends the process with exit code 0, 1 or 2."""
+    from brainbench.cli import main as command_line
+
+    command_line(prog_name="brainbench")
+
+
+if __name__ == "__main__":
+    main()
