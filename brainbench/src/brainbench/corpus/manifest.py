@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -28,7 +26,8 @@ from brainbench.corpus.shape import (
     shown,
     string,
 )
-from brainbench.errors import CorpusError, Fault, OutputError
+from brainbench.errors import CorpusError, Fault
+from brainbench.write import write_json
 
 FILE_NAME = "MANIFEST.json"
 _SHA256 = string("64 lower-case hexadecimal digits", 1, r"^[0-9a-f]{64}$")
@@ -159,21 +158,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 def save(directory: Path, manifest: Manifest) -> None:
     """Write MANIFEST.json whole or not at all. OutputError if that is not possible."""
-    text = json.dumps(manifest.as_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    temporary = ""
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=directory, prefix=f".{FILE_NAME}-", delete=False) as file:
-            temporary = file.name
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, directory / FILE_NAME)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        reason = f"cannot write {directory / FILE_NAME}: {error.strerror or error}; name a directory that you may write"
-        raise OutputError(reason) from None
+    write_json(directory / FILE_NAME, manifest.as_json())
 
 
 def corpus_hash(fixtures_hash: str, universes: Mapping[str, Universe], split: Split) -> str:

@@ -198,7 +198,6 @@ class _Session:
     id: str
     seam: SeamConfig
     codec: Codec | None
-    first_event: int
     turns: list[Turn]
     injected: list[str]
 
@@ -213,7 +212,6 @@ class _Play:
         self.number = 0
         self.origins = dict(fixture.origins)
         self.declares = dict(fixture.declares) or {fixture.fixture_id: fixture.suites}
-        self.scripted: dict[int, list[object]] = {}
         self.session = self._open_session(seam)
 
     def observations(self) -> Iterable[Observation]:
@@ -237,7 +235,7 @@ class _Play:
 
     def _open_session(self, seam: SeamConfig) -> _Session:
         self.number += 1
-        return _Session(f"{self.run.run_id}-{self.number}", seam, None, 0, [], [])
+        return _Session(f"{self.run.run_id}-{self.number}", seam, None, [], [])
 
     def _observe(self, event: Event) -> Observation | None:
         if isinstance(event, Turn):

@@ -25,7 +25,6 @@ _ARTICLE = regex.compile(r"\A(?:the|der|die|das|den|dem|le|la|les|el|los|las|il|
 _SUREST_FIRST: tuple[Fit, ...] = ("person", "they", "any", "thing")
 _NEXT_NAME = regex.compile(r" (\p{Lu}[\p{L}\p{M}]+)")
 _NAME_BEFORE = regex.compile(r"(\p{Lu}[\p{L}\p{M}]+)\.? \Z")
-_TRIMMINGS = (_POSSESSIVE, _APOSTROPHE_SUFFIX, _ELISION, _HONORIFIC, _ARTICLE, PROCLITIC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,6 @@ def _weak(sighting: Sighting) -> bool:
     return sighting.weak
 
 
-def _anything(sighting: Sighting) -> bool:
-    return True
-
-
 def _cased_title(sighting: Sighting) -> bool:
     if sighting.shape == "word":
         return len(sighting.query) >= _WEAK_TITLE_CHARS
