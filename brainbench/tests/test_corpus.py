@@ -832,7 +832,7 @@ def test_a_corpus_is_found_by_name_here_and_above(tmp_path: Path, monkeypatch: p
 def test_a_manifest_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     from brainbench.corpus.manifest import save as write_whole
 
-    with pytest.raises(OutputError, match="MANIFEST.json: "):
+    with pytest.raises(OutputError, match=r"MANIFEST\.json: "):
         write_whole(tmp_path / "no", corpus.Manifest("x", "1", "CC0-1.0"))
     write_whole(tmp_path, corpus.Manifest("x", "1", "CC0-1.0", canary="ü"))
     assert os.listdir(tmp_path) == ["MANIFEST.json"]
