@@ -16,7 +16,7 @@ from brainbench.evidence import Config
 from brainbench.evidence.baseline import Baseline, StoredCell, as_v1, baseline_of, serialised
 from brainbench.evidence.compare import compare, improvements
 from brainbench.evidence.documents import read_run
-from brainbench.metrics import Count, Ratio
+from brainbench.metrics import METRICS, Count, Ratio
 
 Seen = Callable[..., Any]
 CONFIG = Config(False, False, ("sut",), ("codex",), ("push",))
@@ -91,8 +91,19 @@ def test_a_version_2_metric_that_this_bench_does_not_know_is_a_breach() -> None:
     base = stored(1)
     cell = base.cells["sut/codex/push"]
     more = replace(base, cells={"sut/codex/push": replace(cell, metrics={**cell.metrics, "novel": Ratio(1, 2)})})
-    assert "nothing was measured" in str(compare(more, base).breaches)
+    assert "does not gate it any more" in str(compare(more, base).breaches)
     assert "which direction" in str(compare(more, more).breaches)
+
+
+@pytest.mark.req("C-705")
+def test_a_metric_that_is_gated_no_more_is_a_breach_and_not_a_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRICS, "push_recall", replace(METRICS["push_recall"], gated=False))
+    now = stored(3)
+    cell = now.cells["sut/codex/push"]
+    kept = {name: value for name, value in cell.metrics.items() if name != "push_recall"}
+    outcome = compare(stored(3), replace(now, cells={"sut/codex/push": replace(cell, metrics=kept)}))
+    assert outcome.verdict == "fail"
+    assert "does not gate it any more" in str(outcome.breaches)
 
 
 @pytest.mark.req("C-705")

@@ -115,11 +115,13 @@ def _hollowed(key: str, before: StoredCell, now: StoredCell) -> Iterator[Breach]
 def _worse(key: str, before: StoredCell, now: StoredCell, version: int) -> Iterator[Breach]:
     for name, value in before.metrics.items():
         known = METRICS.get(name)
-        if (known is None and version == 1) or (known is not None and not known.gated):
+        ungated = known is None or not known.gated
+        if version == 1 and ungated:
             continue
         found = now.metrics.get(name)
         if found is None:
-            yield Breach(key, name, value, None, f"{shown(value)} -> nothing was measured")
+            now_is = "this bench does not gate it any more" if ungated else "nothing was measured"
+            yield Breach(key, name, value, None, f"{shown(value)} -> {now_is}")
         elif known is None:
             yield Breach(key, name, value, found, "this bench does not know which direction is better")
         elif is_better(name, value, found):
