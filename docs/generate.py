@@ -38,6 +38,7 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 
 
 IN_PART = {
+    "C-122": "`panel`, `probe`, `convert` and `rejudge` are planned",
     "C-404": "systems come in as a Python class; subprocess, HTTP and MCP doors and the admission check are planned",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
     "C-601": "`extraction_recall` and `extraction_precision` wait for a model in the loop",
