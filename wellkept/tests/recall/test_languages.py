@@ -63,6 +63,7 @@ PEOPLE = [
     ("p/brooks", "Ida Brooks"),
     ("p/nieminen", "Tuula Nieminen"),
     ("p/toivo", "Toivo Salokangas", "Toivo"),
+    ("p/shiratori", "白鳥 悠真"),
 ]
 THINGS = [
     ("t/target", "Target"),
@@ -251,6 +252,9 @@ def brain(write: Callable[..., None]) -> None:
         ("write a red alder quote", ["t/alder"]),
         ("Grace called, and Grace's car is here", ["p/grace"]),
         ("did charlie call", ["p/charlie"]),
+        ("白鳥悠真さんは何時に来る?", ["p/shiratori"]),
+        ("白鳥 悠真さんは何時に来る?", ["p/shiratori"]),
+        ("昨日は白鳥　悠真さんが来た", ["p/shiratori"]),
     ],
 )
 def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text: str, slugs: list[str]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from wellkept.model import NameKind, PageRef
-from wellkept.names import ascii_slug, fold, slugify
+from wellkept.names import ascii_slug, fold, slugify, with_space
 from wellkept.recall.sighting import Sighting
 from wellkept.storage import Store
 
@@ -125,7 +125,7 @@ ARMS: tuple[Arm, ...] = (
     Arm("title-surname", "surname", 0.72, 3, 1, _surname, _surnames),
     Arm("uncased-title", "title", 0.72, 4, 1, _uncased, _itself),
     Arm("uncased-title", "tail", 0.72, 5, 1, _uncased, _itself),
-    Arm("cjk-title", "title", 0.72, 6, 1, _cjk, _itself),
+    Arm("cjk-title", "title", 0.72, 6, 1, _cjk, with_space),
     Arm("cjk-title", "tail", 0.72, 7, 1, _cjk, _itself),
     Arm("alias-fold", "alias-fold", 0.90 - FOLD_COST, 8, 0, _folds, _folded),
     Arm("title-fold", "title-fold", 0.80 - FOLD_COST, 9, 1, _folds_title, _folded),
