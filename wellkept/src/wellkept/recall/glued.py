@@ -49,8 +49,9 @@ def glued_sightings(text: str) -> Iterator[Sighting]:
         for offset, run in _ends(runs, LOOKUPS // width):
             for start, end in spans(run, width):
                 key = run[start:end]
-                if not _is_general(key) or _HONORIFIC_AFTER.match(run, end):
-                    yield Sighting(key, key, True, offset + start, offset + end, "glued")
+                called = bool(_HONORIFIC_AFTER.match(run, end))
+                if called or not _is_general(key):
+                    yield Sighting(key, key, True, offset + start, offset + end, "glued", single=called)
     yield from _spaced_sightings(text)
 
 
