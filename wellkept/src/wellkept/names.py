@@ -9,12 +9,15 @@ import regex  # type: ignore[import-untyped]
 
 _CACHED_CHARS = 512
 _SETTLING_STEPS = 8
+_EAST_ASIAN_CHARS = 5
+_FAMILY_CHARS = 3
 
 _OPENERS = "\"'[(«“„‘`「『（【"
 _CLOSERS = "\"'])»”“’`」』）】"
 
 _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
 _ACCENTED = regex.compile(r"(?V1)([[\p{Latin}\p{Greek}\p{Arabic}\p{Hebrew}]&&\p{L}])\p{M}+")
+_EAST_ASIAN = regex.compile(r"[\p{Han}\p{Hangul}][\p{Han}\p{Hangul}\p{Hiragana}\p{Katakana}]+")
 _BETWEEN_WORDS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 # Letters that have no decomposition, or whose decomposition says too much; spellings of one apostrophe or hyphen.
@@ -52,6 +55,17 @@ def norm(text: str) -> str:
     'alice example'
     """
     return _cached_norm(text) if len(text) <= _CACHED_CHARS else _norm(text)
+
+
+def with_space(key: str) -> tuple[str, ...]:
+    """The key, and with a space after what may be a family name: Japanese titles often have one, sentences none.
+
+    >>> with_space("山田花子")
+    ('山田花子', '山 田花子', '山田 花子', '山田花 子')
+    """
+    if len(key) > _EAST_ASIAN_CHARS or not _EAST_ASIAN.fullmatch(key):
+        return (key,)
+    return (key, *(f"{key[:at]} {key[at:]}" for at in range(1, min(len(key), _FAMILY_CHARS + 1))))
 
 
 def fold(text: str) -> str:

@@ -201,6 +201,15 @@ def test_pages_of_other_sources_and_conversations_are_nobody(store: CountingStor
 
 
 @pytest.mark.req("C-505")
+def test_a_title_with_a_space_is_found_where_the_script_writes_none(store: CountingStore, ask: Ask) -> None:
+    add(store, "people/shiratori", "白鳥 悠真")
+    add(store, "people/shiratori-rin", "白鳥 凛")
+    assert ask(None, "白鳥悠真さんは京都へ行く") == "people/shiratori"
+    assert ask("白鳥凛", "白鳥凛さんは京都へ行く") == "people/shiratori-rin"
+    assert ask(None, "白鳥さんは京都へ行く") is None
+
+
+@pytest.mark.req("C-505")
 def test_everyday_words_and_halves_of_names_name_nobody_in_running_text(store: CountingStore, ask: Ask) -> None:
     add(store, "people/will-hart", "Will Hart", aliases="Will")
     add(store, "people/ann", "Ann Ovid", aliases="Ann")

@@ -92,6 +92,15 @@ def test_two_pages_with_one_title_or_surname_bring_nothing(write: Write, arms: A
 
 
 @pytest.mark.req("C-330")
+def test_a_family_name_that_comes_first_needs_an_honorific_and_one_owner(write: Write, arms: Arms) -> None:
+    write("p/yuma", "白鳥 悠真")
+    assert arms("白鳥さんに聞いて") == [("p/yuma", "title-surname")]
+    assert arms("湖の白鳥を見た") == []
+    write("p/rin", "白鳥 凛")
+    assert arms("白鳥さんに聞いて") == []
+
+
+@pytest.mark.req("C-330")
 def test_only_people_have_surnames(write: Write, arms: Arms) -> None:
     write("c/y", "Bright Kelpgrove", kind="company")
     assert arms("about Kelpgrove") == []

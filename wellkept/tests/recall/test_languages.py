@@ -63,6 +63,9 @@ PEOPLE = [
     ("p/brooks", "Ida Brooks"),
     ("p/nieminen", "Tuula Nieminen"),
     ("p/toivo", "Toivo Salokangas", "Toivo"),
+    ("p/shiratori", "白鳥 悠真"),
+    ("p/iglesias", "Tomás Iglesias"),
+    ("p/moroz", "Роман Мороз"),
 ]
 THINGS = [
     ("t/target", "Target"),
@@ -87,6 +90,9 @@ THINGS = [
     ("t/phoenix", "Phoenix"),
     ("t/alder", "Red Alder"),
     ("t/ormes", "Les Ormes"),
+    ("t/seats", "src/pay/seatLedger.ts", "seatLedger"),
+    ("t/ideas", "Ideas"),
+    ("t/python", "Python"),
 ]
 
 
@@ -251,6 +257,20 @@ def brain(write: Callable[..., None]) -> None:
         ("write a red alder quote", ["t/alder"]),
         ("Grace called, and Grace's car is here", ["p/grace"]),
         ("did charlie call", ["p/charlie"]),
+        ("白鳥悠真さんは何時に来る?", ["p/shiratori"]),
+        ("白鳥 悠真さんは何時に来る?", ["p/shiratori"]),
+        ("白鳥さんの締切はいつ?", ["p/shiratori"]),
+        ("昨日は白鳥　悠真さんが来た", ["p/shiratori"]),
+        ("does `seatLedger.ts` lock rows", ["t/seats"]),
+        ("TAVENHOLT CALLED, CALL BACK", ["p/noor"]),
+        ("var ligger Kudlatás och Noors nycklar som vi har till det", ["p/noor", "p/bozena"]),
+        ("soita Tuula Niemiselle", ["p/nieminen"]),
+        ("Мороз и Вера звонили", ["p/vera", "p/moroz"]),
+        ("Onni ja Aino tulevat", ["p/onni", "p/aino"]),
+        ("Brooks? he is out", ["p/brooks"]),
+        ("open my Ideas note", ["t/ideas"]),
+        ("which version of Python is it", ["t/python"]),
+        ("pregunta a Iglesias por las llaves", ["p/iglesias"]),
     ],
 )
 def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text: str, slugs: list[str]) -> None:
@@ -323,6 +343,14 @@ def test_a_page_named_in_any_way_is_found(found: Callable[..., list[str]], text:
         "pytanie do Marka, czy już jest",
         "Marka samochodu nie jest ważna",
         "ask Ainolle about it",
+        "湖に白鳥がいた",
+        "NOOR REED LEFT",
+        "Мороз и солнце, как на картине",
+        "Ideas? I am all ears",
+        "vimos tres iglesias en la ciudad",
+        "what fails here?\n```python\nx = 1\n```",
+        "~~~ python\nx = 1\n~~~\nwhy?",
+        "run main.ts and index.ts",
         "🦁 roars",
         "",
         "   \n\t ",

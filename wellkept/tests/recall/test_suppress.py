@@ -39,6 +39,12 @@ def test_a_slug_counts_when_it_stands_alone(prior: str, shown: bool) -> None:
 
 
 @pytest.mark.req("C-340")
+def test_a_title_with_a_space_counts_where_the_script_writes_none() -> None:
+    assert already_shown("白鳥悠真さんは来た", "slug-and-title")(page("p/shiratori", "白鳥 悠真"))
+    assert not already_shown("白鳥は来た", "slug-and-title")(page("p/shiratori", "白鳥 悠真"))
+
+
+@pytest.mark.req("C-340")
 def test_a_title_counts_as_a_whole_word_unless_only_slugs_do() -> None:
     assert already_shown("so NOOR  tavenholt said", "slug-and-title")(NOOR)
     assert not already_shown("Noor Tavenholts", "slug-and-title")(NOOR)

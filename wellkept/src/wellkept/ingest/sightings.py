@@ -13,7 +13,7 @@ import regex  # type: ignore[import-untyped]
 from wellkept.inflection import base_forms
 from wellkept.ingest.pronouns import EVERYDAY, PRONOUNS
 from wellkept.model import NameKind, PageRef
-from wellkept.names import fold, norm, slugify
+from wellkept.names import fold, norm, slugify, with_space
 from wellkept.storage import Store
 
 # Scripts that put no space between words: every character may begin a name.
@@ -32,6 +32,7 @@ _SEPARATOR = regex.compile(r"[,;:!?()\[\]{}\"“”«»、。，！？\n]")
 _WORDS_IN_NAME, _CHARS_IN_NAME = 6, 8
 _TEXT_CHARS, _SHORTEST_ROOM = 40_000, 400
 _MOST_INFLECTED = 800
+_MOST_SPACED = 40_000
 _KEYS_AT_ONCE = 5_000
 
 FULL_NAMES: tuple[tuple[NameKind, Callable[[str], str]], ...] = (
@@ -113,6 +114,8 @@ class Names:
         named = [one for one in found if any(self.pages(kind, one.folded) for kind in _FOLDED_KINDS)]
         for kind in _EXACT_KINDS:
             self._learn_keys(kind, (one.key for one in named))
+        spaced = (form for one in found for form in with_space(one.key)[1:])
+        self._learn_keys("title", islice(spaced, _MOST_SPACED))
 
     def _longest(self, text: str, stretches: Iterable[Stretch]) -> Iterator[Sighting]:
         taken = 0
@@ -133,6 +136,7 @@ class Names:
             if pages := self.pages(kind, one.key):
                 return pages
         pages = self.pages("alias-fold", one.folded) or self.pages("title-fold", one.folded)
+        pages = pages or _distinct(page for form in with_space(one.key)[1:] for page in self.pages("title", form))
         if not pages and name_like and not everyday:
             pages = self.pages("surname", one.key) or self.pages("first", one.key)
             pages = pages or self.inflected(one.text)
@@ -163,7 +167,11 @@ class Names:
 
     def _plain_forms(self, word: str, kinds: Sequence[tuple[NameKind, Callable[[str], str]]]) -> Pages:
         found = (page for kind, key_of in kinds for key in base_forms(word, key_of) for page in self.pages(kind, key))
-        return tuple({page.slug: page for page in found}.values())
+        return _distinct(found)
+
+
+def _distinct(pages: Iterable[PageRef]) -> Pages:
+    return tuple({page.slug: page for page in pages}.values())
 
 
 def _is_title(page: PageRef, words: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from wellkept.model import NameKind, PageRef
-from wellkept.names import ascii_slug, fold, slugify
+from wellkept.names import ascii_slug, fold, slugify, with_space
 from wellkept.recall.sighting import Sighting
 from wellkept.storage import Store
 
@@ -110,6 +110,11 @@ def _cjk(sighting: Sighting) -> bool:
     return sighting.shape in ("glued", "hangul")
 
 
+def _family(sighting: Sighting) -> bool:
+    """Whether the sighting is in Chinese or Japanese and somebody's name, as an honorific after it says."""
+    return sighting.shape == "glued" and sighting.single
+
+
 def _folds(sighting: Sighting) -> bool:
     return sighting.shape not in ("glued", "hangul", "emoji")
 
@@ -125,12 +130,13 @@ ARMS: tuple[Arm, ...] = (
     Arm("title-surname", "surname", 0.72, 3, 1, _surname, _surnames),
     Arm("uncased-title", "title", 0.72, 4, 1, _uncased, _itself),
     Arm("uncased-title", "tail", 0.72, 5, 1, _uncased, _itself),
-    Arm("cjk-title", "title", 0.72, 6, 1, _cjk, _itself),
+    Arm("cjk-title", "title", 0.72, 6, 1, _cjk, with_space),
     Arm("cjk-title", "tail", 0.72, 7, 1, _cjk, _itself),
-    Arm("alias-fold", "alias-fold", 0.90 - FOLD_COST, 8, 0, _folds, _folded),
-    Arm("title-fold", "title-fold", 0.80 - FOLD_COST, 9, 1, _folds_title, _folded),
-    Arm("slug-suffix", "slug", 0.60, 10, 1, _strong, _slugs),
-    Arm("slug-suffix", "tail", 0.60, 11, 1, _strong, _slugs),
+    Arm("title-surname", "first", 0.72, 8, 1, _family, _itself),
+    Arm("alias-fold", "alias-fold", 0.90 - FOLD_COST, 9, 0, _folds, _folded),
+    Arm("title-fold", "title-fold", 0.80 - FOLD_COST, 10, 1, _folds_title, _folded),
+    Arm("slug-suffix", "slug", 0.60, 11, 1, _strong, _slugs),
+    Arm("slug-suffix", "tail", 0.60, 12, 1, _strong, _slugs),
 )
 """Every arm that is on, in the order in which they are tried."""
 
@@ -203,7 +209,7 @@ def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]
     for match in store.find_names(source, kind, keys):
         if match.page.source == source:
             found[match.key].append(match.page)
-    if kind == "surname":
+    if kind in ("surname", "first"):
         return {key: [page for page in pages if _is_person(page)] for key, pages in found.items()}
     return found
 

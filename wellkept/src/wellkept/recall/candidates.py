@@ -28,7 +28,7 @@ CODE_SIGHTINGS = 32
 _REMEMBERED_CHARS = 4_000
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
-_CONJUNCTIONS = frozenset({"and", "or"})
+_CONJUNCTIONS = frozenset("and or и или і й та або i oraz lub ve veya ja tai és".split())
 _PERSONS = frozenset({"person"})
 _NAMED_AFTER_PLACES = _PERSONS | {"company", "org", "organization", "project", "team", "product"}
 _JOURNEY_WORDS = 4
@@ -72,6 +72,8 @@ _TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
 _CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
 _OWNER = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]+){2,}(?=\.\p{Ll}|::)")
 _SEPARATORS = regex.compile(r"[_.\-]+")
+_FENCE_LANGUAGE = regex.compile(r"^([ \t]*(?:`{3,}|~{3,})[ \t]*)[\p{L}\p{N}+#.\-]+[ \t]*$", regex.MULTILINE)
+_TELLING_STEM = regex.compile(r"\p{L}[\p{L}\p{N}]*(?:_|(?<=\p{Ll})\p{Lu})[\p{L}\p{N}_]*(?=\.\p{Ll}{1,5}\Z)")
 
 _APOSTROPHE = regex.compile(r"['’ʼ´׳]")
 _POSSESSIVE = regex.compile(r"(?:['’ʼ´]s|['’])$", regex.IGNORECASE)
@@ -124,7 +126,7 @@ def sightings(text: str) -> tuple[Sighting, ...]:
 
 
 def _sightings(text: str) -> tuple[Sighting, ...]:
-    text = _URL_PATH.sub(_blank, normalize("NFC", text))
+    text = _FENCE_LANGUAGE.sub(_blank_language, _URL_PATH.sub(_blank, normalize("NFC", text)))
     reading = _read(text)
     found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
     found += [*glued_sightings(text), *emoji_sightings(text)]
@@ -133,6 +135,11 @@ def _sightings(text: str) -> tuple[Sighting, ...]:
 
 def _blank(match: regex.Match[str]) -> str:
     return " " * len(match[0])
+
+
+def _blank_language(match: regex.Match[str]) -> str:
+    """The fence of a code block without the language after it, which nobody speaks of."""
+    return str(match[1]).ljust(len(match[0]))
 
 
 # A turn stands in the window of the turns after it.
@@ -227,12 +234,14 @@ def _code(reading: Reading) -> Iterator[Sighting]:
 def _code_forms(name: str) -> Iterable[str]:
     """The name as written, its words set apart; of a path the file alone, of a member its class.
 
-    "Anna/Bob" is no path to Bob.
+    "Anna/Bob" is no path to Bob. What stands before a file's ending is meant too if it has several words.
     """
     base = name.rpartition("/")[2]
     forms = [name, _CAMEL.sub(" ", name)]
     if "." in base or "_" in base or ("-" in base and base != name):
         forms += [base, _SEPARATORS.sub(" ", _CAMEL.sub(" ", base))]
+    if stem := _TELLING_STEM.match(base):
+        forms += [stem[0], _SEPARATORS.sub(" ", _CAMEL.sub(" ", stem[0]))]
     if base.endswith(".git"):
         forms.append(base.removesuffix(".git"))
     owner = _OWNER.match(name)
@@ -344,7 +353,9 @@ def _goes_on(reading: Reading, name: Word, after: Word) -> bool:
             return name.opens or key.replace("’", "'") not in _ALWAYS_CAPITAL
         if speech.is_common(key) and not speech.is_capitalised_noun(key):
             return True
-    return key in read_sections("names.txt")["surname"] or not speech.is_known(key)
+    if key in read_sections("names.txt")["surname"]:
+        return True
+    return not (speech.is_known(key) or (after.text.isupper() and speech.is_done_by_people(key)))
 
 
 def _follows_opener(reading: Reading, at: int) -> bool:
@@ -398,6 +409,8 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     word = reading.words[at]
     if _POSSESSIVE.search(word.text) or _CASE_ENDING.match(word.text):
         return True
+    if reading.text[word.end : word.end + 1] == "?" and _is_plural(reading, word):
+        return False
     if at + 1 == len(reading.words) or reading.text[word.end] in ",.?!:;)’'\"”»\n":
         return True
     after = reading.words[at + 1]
@@ -407,6 +420,12 @@ def _is_spoken_of(reading: Reading, at: int) -> bool:
     if after.case == "capital" or not reading.speech.is_said_of_people(after.key):
         return False
     return not (reading.speech.is_said_of_things(after.key) and _is_mass(reading, word, after))
+
+
+def _is_plural(reading: Reading, word: Word) -> bool:
+    """Whether the word is an ordinary noun in the plural: "Ideas?" asks for some, "Brooks?" for a person."""
+    surname = word.key in read_sections("names.txt")["surname"]
+    return word.key.endswith("s") and reading.speech.is_common(word.key[:-1]) and not surname
 
 
 def _is_mass(reading: Reading, word: Word, after: Word) -> bool:
@@ -451,8 +470,10 @@ def _modifies(reading: Reading, at: int) -> bool:
 
 
 def _is_impersonal(reading: Reading, at: int) -> bool:
-    """Whether a word in lower case is a verb after its subject, "she drew", or a noun by itself, "the duke of"."""
+    """Whether a word in lower case is a verb after its subject, "she drew", or a noun: "the duke of", "two banks"."""
     before = _key_before(reading, at)
+    if reading.words[at].key.endswith("s") and before in read_sections("names.txt")["numeral"]:
+        return True
     if reading.speech.is_subject(before) or reading.speech.is_indefinite_article(before):
         return True
     return before == "the" and not _modifies(reading, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise, product
 
 import regex  # type: ignore[import-untyped]
 
@@ -13,6 +14,8 @@ from wellkept.recall.words import languages, read_sections
 
 LOOKUPS = 6_000
 EMOJI = 8
+SPACES = 200
+_SPACED_STEPS = 4
 _CJK_CHARS = 8
 _SECTIONS = ("hard", "common")
 _CJK_STRETCH_CHARS = 24
@@ -46,8 +49,25 @@ def glued_sightings(text: str) -> Iterator[Sighting]:
         for offset, run in _ends(runs, LOOKUPS // width):
             for start, end in spans(run, width):
                 key = run[start:end]
-                if not _is_general(key) or _HONORIFIC_AFTER.match(run, end):
-                    yield Sighting(key, key, True, offset + start, offset + end, "glued")
+                called = bool(_HONORIFIC_AFTER.match(run, end))
+                if called or not _is_general(key):
+                    yield Sighting(key, key, True, offset + start, offset + end, "glued", single=called)
+    yield from _spaced_sightings(text)
+
+
+def _spaced_sightings(text: str) -> Iterator[Sighting]:
+    """Names written with a space between their two parts, as family and given name may be."""
+    matches = [match for match in _CJK_RUN.finditer(text) if not match[0].isascii()]
+    gaps = [(one, two) for one, two in pairwise(matches) if text[one.end() : two.start()] in (" ", "\u3000")]
+    for left, right in gaps[: SPACES // 2] + gaps[max(SPACES // 2, len(gaps) - SPACES // 2) :]:
+        one, two = left[0], right[0]
+        starts = [at for at in range(len(one)) if _may_cut(one, at)][-_SPACED_STEPS:]
+        ends = [at for at in range(1, len(two) + 1) if _may_cut(two, at)][:_SPACED_STEPS]
+        for start, end in product(starts, ends):
+            parts = one[start:], two[:end]
+            if not any(part.isascii() or _HIRAGANA_ONLY.fullmatch(part) for part in parts):
+                surface = text[left.start() + start : right.start() + end]
+                yield Sighting(surface, norm(surface), True, left.start() + start, right.start() + end, "glued")
 
 
 def hangul_forms(word: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ def already_shown(prior: str, suppression: Suppression) -> Callable[[PageRef], b
             return False
         title = norm(page.title)
         if _WRITTEN_WITHOUT_SPACES.search(title):
-            return title in key
+            return title in key or title.replace(" ", "") in key
         if " " in title:
             return _stands_in(title, key, _WORD_NEIGHBOUR)
         return _stands_in(normalize("NFC", page.title.strip()), spoken, _WORD_NEIGHBOUR)

@@ -24,6 +24,7 @@ LANGUAGES = (
 _EN = "en"
 _SENTENCE_WORDS = 3
 _ALL = frozenset(LANGUAGES)
+_BARE_GENITIVE = ("de", "nl", "sv", "da", "no")
 _BARE_OPENERS = frozenset({"en", "pl", "cs", "ru", "uk", "tr", "fi", "id", "vi", "hi", "fa"})
 
 _ENDINGS = ("ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ies", "es", "ed", "ly", "s")
@@ -67,7 +68,8 @@ class Speech:
     best-represented language. A word is taken for a function word only if another one of that language stands
     beside it, so that the name Ella in an English sentence is not the Spanish pronoun. Words in other than Latin
     letters need no such proof. `sure` are the codes of the languages that the text may be trusted to speak;
-    of the `likely` ones a single function word is proof where none is English.
+    of the `likely` ones a single function word is proof where none is English, and an ordinary word where there is
+    no function word at all.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -82,6 +84,8 @@ class Speech:
         self.sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
         self._spoken = frozenset(told) | self.sure
         self.likely = self.sure if _EN in told else self._spoken
+        if not best and not any(map(_is_english, seen)):
+            self.likely |= {language.code for language in languages() if seen & language.words("common")}
 
     def speaks(self, code: str) -> bool:
         """Whether the text surely is in this language, at least in part."""
@@ -89,7 +93,7 @@ class Speech:
 
     def has_bare_genitive(self) -> bool:
         """Whether names may take an s without an apostrophe: in German, Dutch and the north, or for all we know."""
-        return self.speaks("de") or self.speaks("nl") or (self._told <= {_EN} and not self._is_english)
+        return any(map(self.speaks, _BARE_GENITIVE)) or (self._told <= {_EN} and not self._is_english)
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
@@ -115,9 +119,13 @@ class Speech:
         """Whether the word describes the noun after it, so that "Good Faith" is nobody's name."""
         return self._in("describes", word, self._spoken)
 
+    def is_done_by_people(self, word: str) -> bool:
+        """Whether the word is a verb that people are the subject of."""
+        return self._in("speaks", word, self._spoken)
+
     def is_said_of_people(self, word: str) -> bool:
         """Whether the word, right after a capitalised one, shows that somebody is talked about."""
-        return word.endswith("ed") or self._in("speaks", word, self._spoken)
+        return word.endswith("ed") or self.is_done_by_people(word)
 
     def is_said_of_things(self, word: str) -> bool:
         """Whether the word, right after a noun, is said of anything: "Art is long"."""
