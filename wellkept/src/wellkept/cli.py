@@ -115,7 +115,7 @@ def daemon(
     \b
     Examples:
       wellkept daemon
-      wellkept daemon --data-dir ~/work/memory --budget-ms 1000
+      wellkept daemon --data-dir ~/notes/memory --budget-ms 1000
     """
     from wellkept.serve.daemon import serve
 

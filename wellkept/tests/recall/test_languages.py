@@ -240,7 +240,7 @@ def brain(write: Callable[..., None]) -> None:
         ("missä on Korpisaaren avain", ["p/aino"]),
         ("Deniz'e sordun mu", ["p/deniz"]),
         ("le code du Tilleul, c'est quoi", ["t/moulin"]),
-        ("cd ~/work/marsh-runner && make", ["t/harrier"]),
+        ("cd ~/code/marsh-runner && make", ["t/harrier"]),
         ("why does ValveReader.open fail", ["t/valve"]),
         ('what is in "How to Lose"', ["t/win"]),
         ("ask Charlotte about the trip", ["p/charlotte"]),
