@@ -128,6 +128,14 @@ def test_an_unwritable_result_names_file_and_remedy_and_leaves_nothing(place: Pa
     assert not (place / "no").exists()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_costs_the_file_and_not_the_scoreboard(place: Path) -> None:
+    done = brainbench(*RUN, "--out", "/dev/full")
+    assert done.exit_code == 2
+    assert "know_to_ask_failure_rate" in done.stdout
+    assert "/dev/full: cannot be written: the disk is full" in done.stderr
+
+
 @pytest.mark.req("C-604")
 def test_a_system_that_fails_everywhere_makes_invalid_cells_and_exit_code_2(place: Path) -> None:
     done = brainbench(*RUN, "--system", "misbehaving:Raising", "--suite", "know-to-ask")

@@ -218,14 +218,17 @@ def run(**flags: Any) -> None:
     with _progress() as progress:
         done = measure(choice, progress)
     outcome = gating.judge(done.board)
-    _save_observations(done, flags["save_observations"])
-    gating.bank(done.board)
-    _write_results(done, outcome, flags)
-    with _printing():
-        if flags["as_json"]:
-            click.echo(to_line(_result(done, outcome)), nl=False)
-        else:
-            print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
+    try:
+        _save_observations(done, flags["save_observations"])
+        gating.bank(done.board)
+        _write_results(done, outcome, flags)
+    finally:
+        # A file that cannot be written must not cost the run its scoreboard.
+        with _printing():
+            if flags["as_json"]:
+                click.echo(to_line(_result(done, outcome)), nl=False)
+            else:
+                print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
     sys.exit(_ended(done.board, outcome))
 
 
