@@ -7,6 +7,7 @@ Everything goes through the product's own doors: pages and conversations through
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,7 @@ class Wellkept(System):
         if self._store is not None:
             self._store.close()
             self._store = None
+            shutil.rmtree(self._home, ignore_errors=True)
 
     def tell_time(self, now: str) -> None:
         self._now = now
