@@ -36,6 +36,10 @@ PROFILE = "conformance"
 BASELINE = "evidence/baselines/conformance.json"
 
 
+PLACE = click.Path(path_type=Path, readable=False)
+"""A corpus directory. Whether it can be read is for the loader to say, with all that is wrong beside it."""
+
+
 class Command(click.Command):
     """A command whose value flags refuse a value that begins with `--`: it is the next flag, and one was forgotten."""
 
@@ -138,8 +142,8 @@ def main() -> None:
 def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
     """The flags that choose what is measured, on what and where."""
     options = [
-        click.option("--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Fixtures, v1 or native."),
-        click.option("--gold", type=click.Path(path_type=Path), metavar="DIR", help="The gold of --fixtures."),
+        click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
+        click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
         click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
         click.option("--system", "systems", multiple=True, metavar="NAME", help="A system; may be given again."),
         click.option("--harness", metavar="A,B|all", default="all", show_default=True, help="Harness seams."),
@@ -311,8 +315,8 @@ def compare(base: Path, current: Path, as_json: bool) -> None:
 
 
 @main.command(name="bench-self", cls=Command)
-@click.option("--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Corpus of the sweeps, v1 or native.")
-@click.option("--gold", type=click.Path(path_type=Path), metavar="DIR", help="The gold of --fixtures.")
+@click.option("--fixtures", type=PLACE, metavar="DIR", help="Corpus of the sweeps, v1 or native.")
+@click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures.")
 @click.option("--system", default="wellkept", show_default=True, metavar="NAME", help="The system to measure with.")
 @click.option("--runs", type=click.IntRange(1, 100), default=3, show_default=True, help="How often each is measured.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
@@ -338,8 +342,8 @@ def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int,
 
 
 @main.command(cls=Command)
-@click.option("--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Fixtures, v1 or native.")
-@click.option("--gold", type=click.Path(path_type=Path), metavar="DIR", help="The gold of --fixtures.")
+@click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native.")
+@click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures.")
 @click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @reported
