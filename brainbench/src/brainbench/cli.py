@@ -88,7 +88,8 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
             for fault in error.faults:
                 click.echo(str(fault), err=True)
             files = len({fault.file for fault in error.faults})
-            click.echo(f"brainbench: inconclusive: schema: {len(error.faults)} faults in {files} files", err=True)
+            count = f"{len(error.faults)} fault{'s'[: len(error.faults) > 1]} in {files} file{'s'[: files > 1]}"
+            click.echo(f"brainbench: inconclusive: schema: {count}", err=True)
             sys.exit(2)
         except BenchError as error:
             for line in str(error).splitlines():
