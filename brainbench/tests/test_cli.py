@@ -174,7 +174,7 @@ def test_a_full_disk_behind_standard_output_is_no_regression(place: Path) -> Non
 
 
 def test_a_fault_of_the_bench_itself_is_no_regression(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("brainbench.cli.print_scoreboard", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("brainbench.cli.running.print_scoreboard", lambda *_, **__: 1 / 0)
     done = brainbench(*RUN)
     assert done.exit_code == 2
     assert "ZeroDivisionError" in done.stderr

@@ -1,0 +1,47 @@
+"""`brainbench ...`: parse, call, print. Exit 0 pass, 1 a measured rule broke, 2 nothing trustworthy was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+
+from brainbench import __version__
+
+COMMANDS: Mapping[str, str] = {
+    "run": "brainbench.cli.running:run",
+    "gate": "brainbench.cli.gating:gate",
+    "compare": "brainbench.cli.gating:compare",
+    "validate": "brainbench.cli.looking:validate",
+    "list": "brainbench.cli.looking:list_names",
+    "bench-self": "brainbench.cli.looking:bench_self",
+}
+"""What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        found: click.Command = getattr(import_module(module), attribute)
+        return found
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="brainbench")
+def main() -> None:
+    """Measure what an agent's memory does, and gate changes to it.
+
+    \b
+    brainbench run                        the whole bench on the bundled corpus
+    brainbench run --system bm25          another memory
+    brainbench gate --profile conformance judge this tree against the main branch
+
+    Exit codes: 0 pass, 1 something that was measured got worse or broke a floor, 2 nothing that can be trusted was
+    measured.
+    """

@@ -1,0 +1,193 @@
+"""What all commands share: flags, progress, how errors are told and what a run's exit code is."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from brainbench.errors import BenchError, CorpusError, OutputError
+
+if TYPE_CHECKING:
+    from brainbench.evidence import Scoreboard
+    from brainbench.evidence.outcome import Outcome
+    from brainbench.run import Choice
+
+P = ParamSpec("P")
+T = TypeVar("T")
+PROFILE = "conformance"
+BASELINE = "evidence/baselines/conformance.json"
+
+
+PLACE = click.Path(path_type=Path, readable=False)
+"""A corpus directory. Whether it can be read is for the loader to say, with all that is wrong beside it."""
+
+
+class Command(click.Command):
+    """A command whose value flags refuse a value that begins with `--`: it is the next flag, and one was forgotten."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        takes_value = {
+            name
+            for parameter in self.params
+            if isinstance(parameter, click.Option) and not parameter.is_flag and parameter._flag_needs_value is False
+            for name in parameter.opts
+        }
+        for flag, value in itertools.pairwise(args):
+            if flag in takes_value and value.startswith("--"):
+                raise click.UsageError(f"Option {flag!r} needs a value, and {value!r} is a flag.")
+        return super().make_context(info_name, args, *rest, **extra)
+
+
+@contextmanager
+def _ended_like_an_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP do what Ctrl-C does, so that worker processes and their directories go too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def reported(command: Callable[P, T]) -> Callable[P, T]:
+    """The command with its errors as one line each on standard error, and the exit code they stand for.
+
+    Exit code 1 is kept for what was measured, so whatever else goes wrong ends with 2.
+    """
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with _ended_like_an_interrupt():
+                try:
+                    return command(*args, **kwargs)
+                finally:
+                    sys.stdout.flush()
+        except CorpusError as error:
+            for fault in error.faults:
+                click.echo(str(fault), err=True)
+            files = len({fault.file for fault in error.faults})
+            count = f"{len(error.faults)} fault{'s'[: len(error.faults) > 1]} in {files} file{'s'[: files > 1]}"
+            click.echo(f"brainbench: inconclusive: schema: {count}", err=True)
+            sys.exit(2)
+        except BenchError as error:
+            for line in str(error).splitlines():
+                click.echo(f"brainbench: inconclusive: {error.reason}: {line}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("brainbench: inconclusive: interrupted: nothing was written", err=True)
+            sys.exit(2)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.strerror:
+                click.echo(f"brainbench: inconclusive: output: {error.strerror}", err=True)
+            else:
+                traceback.print_exc()
+                click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(2)
+
+    return run
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """OutputError where standard output takes nothing any more: a full disk, or a pipe whose reader has ended."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        with open(os.devnull, "wb") as nowhere:  # or Python complains once more of what is buffered while it ends
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
+    """The flags that choose what is measured, on what and where."""
+    options = [
+        click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
+        click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
+        click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
+        click.option("--system", "systems", multiple=True, metavar="NAME", help="A system; may be given again."),
+        click.option("--harness", metavar="A,B|all", default="all", show_default=True, help="Harness seams."),
+        click.option("--suite", metavar="A,B|all", default="all", show_default=True, help="Suites."),
+        click.option("--include-holdout", is_flag=True, help="Score the holdout too; such a run gates nothing."),
+        click.option("--hook-inproc", is_flag=True, help="Call the prompt hook without a process (disclosed)."),
+        click.option(
+            "--openclaw-window",
+            type=click.Choice(["mixed", "user"]),
+            default="mixed",
+            show_default=True,
+            help="Whose turns the OpenClaw window holds (disclosed).",
+        ),
+        click.option("--seed", type=int, default=42, show_default=True, help="Keys the opaque run ids."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0.1),
+            default=30.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long one fixture may take before the system's process is ended.",
+        ),
+        click.option(
+            "--jobs", type=click.IntRange(1, 64), help="Worker processes.  [default: by work and cores, at most 4]"
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def choice_of(flags: dict[str, Any]) -> Choice:
+    from brainbench.run import choose
+
+    if any(":" in name for name in flags["systems"]):
+        sys.path.append(os.getcwd())
+    wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
+    chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs", "timeout")}
+    return choose(**chosen, command=tuple(sys.argv[1:]))
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar with counts and time left on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("playing fixtures"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def ended(board: Scoreboard, outcome: Outcome | None) -> int:
+    """The exit code of a run, with a line on standard error for every reason that is not a pass."""
+    lines = list(outcome.lines()) if outcome is not None else []
+    if outcome is None or outcome.verdict == "pass":
+        lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
+        bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
+        lines += [f"brainbench: inconclusive: error_share: {cell.key}: {cell.reason}" for cell in bad]
+    for line in lines:
+        click.echo(line, err=True)
+    if outcome is not None and outcome.verdict != "pass":
+        return outcome.exit_code
+    return 2 if lines else 0
