@@ -48,13 +48,13 @@ class Sweep:
     peak_mb: float = 0.0
 
 
-def traits_of(name: str) -> Traits:
+def traits_of(name: str, hidden: tuple[str, ...] = ()) -> Traits:
     """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
         return Traits(system.can, system.production)
-    with _workers(1) as pool:
+    with _workers(1, hidden) as pool:
         future = pool.schedule(describe, args=(name,), timeout=FIXTURE_SECONDS)
         wait([future], timeout=FIXTURE_SECONDS + SPARE_SECONDS)
         try:
@@ -71,16 +71,20 @@ def sweep(
     jobs: int,
     *,
     fixture_seconds: float = FIXTURE_SECONDS,
+    hidden: tuple[str, ...] = (),
     done: Callable[[int], None] = lambda count: None,
 ) -> Sweep:
-    """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one."""
+    """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
+
+    Systems cannot read what is below the `hidden` directories, where the kernel can see to that.
+    """
     finished: dict[int, Replayed] = {}
     result = Sweep()
     by_system: dict[str, dict[int, Task]] = {}
     for number, task in enumerate(tasks):
         by_system.setdefault(task.system, {})[number] = task
     for own in by_system.values():
-        with _workers(jobs) as pool:
+        with _workers(jobs, hidden) as pool:
             for number, replayed, peak in _results(pool, own, jobs, fixture_seconds):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
@@ -90,13 +94,13 @@ def sweep(
 
 
 @contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPool]:
+def _workers(jobs: int, hidden: tuple[str, ...]) -> Iterator[ProcessPool]:
     """A pool of workers with a directory of their own; of both nothing is left afterwards."""
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
-    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory,), context=context)
+    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, hidden), context=context)
     try:
         with without_survivors():
             try:

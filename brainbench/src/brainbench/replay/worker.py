@@ -34,6 +34,7 @@ from brainbench.model import (
 )
 from brainbench.replay import PUSHED, replay, what_happened
 from brainbench.replay.processes import remove
+from brainbench.replay.seal import seal
 from brainbench.systems import System, load_system
 
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE")
@@ -143,8 +144,11 @@ def _play(task: Task) -> Replayed:
         remove(directory)
 
 
-def enter(directory: str) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
+def enter(directory: str, hidden: tuple[str, ...] = ()) -> None:
+    """Leave the bench behind: own directory, few variables, no terminal, and nothing `hidden` can be read any more.
+
+    An interrupt is the bench's to act on.
+    """
     global _worker_directory
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv = [""]
@@ -161,6 +165,7 @@ def enter(directory: str) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
+    seal(hidden)
 
 
 def _leave() -> None:
