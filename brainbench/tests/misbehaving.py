@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import itertools
 import os
@@ -11,6 +12,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from pebble.pool.channel import WorkerChannel
 
 from brainbench.model import (
     Ask,
@@ -247,6 +250,18 @@ class Severing(Polite):
     def context(self, ask: Ask) -> Injection:
         os.closerange(3, 64)
         return Injection("")
+
+
+class Pickling(Polite):
+    """Sends the bench a pickle of its own, which calls what it names where it is read."""
+
+    def context(self, ask: Ask) -> Injection:
+        (channel, *_) = (thing for thing in gc.get_objects() if isinstance(thing, WorkerChannel))
+        channel.writer.send(self)
+        return Injection("")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return exec, ("import os; os.makedirs(os.environ['HOME'])",)
 
 
 class Prowling(Polite):

@@ -25,6 +25,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import Replayed, SessionBreak
 from brainbench.replay import missing_capabilities
+from brainbench.replay.pipes import read_plainly
 from brainbench.replay.processes import remove, without_survivors
 from brainbench.replay.worker import Played, Task, Traits, blind, describe, enter, play, unplayed
 from brainbench.seams import seam_named
@@ -101,6 +102,7 @@ def _workers(jobs: int, hidden: tuple[str, ...]) -> Iterator[ProcessPool]:
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
     pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, hidden), context=context)
+    read_plainly(pool)
     try:
         with without_survivors():
             try:
