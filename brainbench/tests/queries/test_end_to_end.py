@@ -14,8 +14,19 @@ from pathlib import Path
 
 import pytest
 
+from brainbench import corpus
 from brainbench.errors import UsageError
+from brainbench.model import Turn
+from brainbench.queries.files import newest_of_each, read_captured
+from brainbench.queries.replaying import attached, replay
 from brainbench.systems.wellkept import Wellkept
+from wellkept.capture import Capture
+from wellkept.capture import read as captured_rows
+from wellkept.memory import Memory
+from wellkept.model import Message as Said
+from wellkept.storage import open_store
+
+ROOT = Path(__file__).parents[3]
 
 PAGES = {
     "people/ada-lovelace": "---\ntitle: Ada Lovelace\n---\nShe wrote the first program.\n",
@@ -128,7 +139,35 @@ def test_what_cannot_be_measured_ends_with_2_and_writes_nothing(call: Call, tmp_
     blocked = call("brainbench", "queries", "gate", "--qrels", "y", "--latency-blocks", code=2)
     assert "goes with --baseline" in blocked.stderr
     assert "unknown system" in call("brainbench", *gate, "--system", "nope", code=2).stderr
-    assert "no `attach`" not in call("brainbench", *gate).stderr
+    assert "none of 1 rows found a page, then or now" in call("brainbench", *gate, code=2).stderr
+    assert "defines no `attach`" in call("brainbench", *gate, "--system", "bm25", code=2).stderr
+
+
+@pytest.mark.req("C-901", "C-903")
+def test_every_way_to_ask_is_asked_again_with_the_same_answer_in_many_languages(tmp_path: Path) -> None:
+    fixtures = corpus.read(ROOT / "corpus" / "core" / "fixtures", include_holdout=True).fixtures[::9]
+    memory = Memory(open_store("sqlite", tmp_path / "memory.db"), Capture(tmp_path / "queries.ndjson"))
+    for fixture in fixtures:
+        for write in fixture.setup:
+            memory.put_page("default", str(write.slug), write.content)
+    memory.remember("default", "Something was said of the garden.", session="s")
+    texts = [event.text for fixture in fixtures for event in fixture.events if isinstance(event, Turn)]
+    for text in texts:
+        memory.search("default", text, 3)
+        memory.recall_facts("default", text, limit=5)
+        memory.context("default", (Said("user", text),))
+        memory.pointers("default", text, pages=1)
+    memory.close()
+    export = tmp_path / "asked.ndjson"
+    export.write_text("".join(json.dumps(row) + "\n" for row in captured_rows(tmp_path / "queries.ndjson").rows))
+    system = attached("wellkept", str(tmp_path))
+    done = replay(system, newest_of_each(read_captured(export)))
+    system.close()
+    assert {asked.row.tool for asked in done.asked} == {"search", "recall_facts", "context", "pointers"}
+    assert len(done.asked) > 100
+    assert done.both_empty < len(done.asked) * 3 / 4
+    assert (done.skipped, done.regressions(3)) == ({}, ())
+    assert done.mean_jaccard == 1
 
 
 def test_a_memory_is_attached_as_a_copy_that_goes_when_it_is_closed(call: Call, tmp_path: Path) -> None:

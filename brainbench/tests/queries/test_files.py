@@ -124,7 +124,7 @@ def changed(target: Path, line: int, **changes: object) -> list[str]:
         (1, {"source_hash": "0"}, "line 1: source_hash: is not that of the rows: the file was changed"),
         (1, {"label": None}, "line 1: label: expected text"),
         (1, {"_kind": "other"}, "line 1: _kind: expected 'baseline_metadata'; make one with `queries publish`"),
-        (1, {"thresholds": {}}, "line 1: thresholds: expected jaccard, top1 and latency_multiplier"),
+        (1, {"thresholds": {}}, "line 1: thresholds: expected jaccard, top1, latency_multiplier"),
         (
             1,
             {"thresholds": {"jaccard": 2, "top1": 1, "latency_multiplier": 9}},
@@ -141,6 +141,16 @@ def test_a_baseline_that_was_changed_is_refused(
     target = tmp_path / "x.baseline.ndjson"
     publish(export(captured("tea"), captured("rain")), target)
     assert changed(target, line, **changes) == [said]
+
+
+def test_keys_that_are_not_known_change_nothing(export: Export, tmp_path: Path) -> None:
+    target = tmp_path / "x.baseline.ndjson"
+    publish(export(captured("tea")), target)
+    head, row = map(json.loads, target.read_text().splitlines())
+    limits = head["thresholds"] | {"mood": 1}
+    target.write_text(json.dumps(head | {"mood": 1, "thresholds": limits}) + "\n" + json.dumps(row | {"mood": 1}))
+    read = read_query_baseline(target)
+    assert (read.thresholds, read.rows[0].written["mood"]) == (Thresholds(), 1)
 
 
 def test_an_export_is_no_baseline(export: Export) -> None:

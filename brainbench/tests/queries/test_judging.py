@@ -49,6 +49,18 @@ def test_latency_is_noted_and_fails_only_where_it_blocks() -> None:
     assert regression(slow, Thresholds(latency_multiplier=3.0), latency_blocks=True).verdict == "pass"
 
 
+@pytest.mark.req("C-903", "C-904")
+def test_rows_that_never_found_a_page_prove_nothing_and_are_told_apart() -> None:
+    empty = tuple(Asked(row(f"n{n}", [])) for n in range(8))
+    none = regression(Replay(8, empty), Thresholds())
+    assert none.lines() == ("brainbench: inconclusive: no_cases: none of 8 rows found a page, then or now",)
+    diluted = regression(Replay(9, (*empty, *answered(False).asked)), Thresholds())
+    assert diluted.verdict == "pass"
+    assert "8/9 rows found nothing then and now" in diluted.notes[0]
+    assert "mean_jaccard of the others is 0.0000" in diluted.notes[0]
+    assert regression(Replay(2, (empty[0], *answered(True).asked)), Thresholds()).notes == ()
+
+
 def test_a_baseline_without_latency_says_nothing_about_it() -> None:
     asked = Replay(1, (Asked(row("tea", ["a"], latency_ms=0.0), ("a",), 99.0),))
     assert regression(asked, Thresholds(), latency_blocks=True).notes == ()

@@ -47,8 +47,15 @@ def regression(replay: Replay, limits: Thresholds, *, latency_blocks: bool = Fal
     judged = trusted(replay)
     if judged.verdict != "pass" or replay.mean_jaccard is None or replay.same_first is None:
         return judged
+    if replay.mean_jaccard_of_found is None:
+        return Judgement(
+            "inconclusive", ((Reason.NO_CASES, f"none of {len(replay.asked)} rows found a page, then or now"),)
+        )
     reasons: list[tuple[Reason, str]] = []
     notes: list[str] = []
+    if replay.both_empty * 2 > len(replay.asked):
+        said = f"{replay.both_empty}/{len(replay.asked)} rows found nothing then and now and count as the same"
+        notes.append(f"{said}; mean_jaccard of the others is {four_decimals(replay.mean_jaccard_of_found)}")
     if replay.mean_jaccard < _exact(limits.jaccard):
         said = f"mean_jaccard {four_decimals(replay.mean_jaccard)} of {len(replay.asked)} rows"
         reasons.append((Reason.THRESHOLD, f"{said} is below {limits.jaccard}"))

@@ -78,7 +78,12 @@ class Replay:
 
     @property
     def mean_jaccard(self) -> Fraction | None:
-        return sum((asked.jaccard for asked in self.asked), Fraction(0)) / len(self.asked) if self.asked else None
+        return _mean([asked.jaccard for asked in self.asked])
+
+    @property
+    def mean_jaccard_of_found(self) -> Fraction | None:
+        """The mean without the rows that found nothing, then and now; None when no other was asked."""
+        return _mean([asked.jaccard for asked in self.asked if not asked.both_empty])
 
     @property
     def unchanged(self) -> Ratio | None:
@@ -110,6 +115,10 @@ class Replay:
         """The rows that changed most, worst first."""
         changed = [asked for asked in self.asked if asked.changed]
         return tuple(sorted(changed, key=lambda a: (a.jaccard, a.same_first, a.row.line))[:most])
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction | None:
+    return sum(values, Fraction(0)) / len(values) if values else None
 
 
 def jaccard(then: Sequence[str], now: Sequence[str]) -> Fraction:

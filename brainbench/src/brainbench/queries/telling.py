@@ -41,6 +41,7 @@ def replay_document(replay: Replay, most: int) -> dict[str, object]:
             "top1_stable": counts_json(replay.same_first) if replay.same_first else None,
             "both_empty": replay.both_empty,
         },
+        "mean_jaccard_of_found": _rounded(replay.mean_jaccard_of_found),
         "skipped": dict(replay.skipped),
         "regressions": [_regression(asked) for asked in replay.regressions(most)],
     }
@@ -85,9 +86,12 @@ def replay_text(replay: Replay, baseline: QueryBaseline, most: int) -> Iterator[
     yield f"asked       {len(replay.asked)}/{replay.rows_total}, errors {len(replay.asked) - len(replay.answered)}"
     yield from (f"skipped     {count}: {clean(reason)}" for reason, count in replay.skipped.items())
     if replay.mean_jaccard is not None:
-        empty = f", {replay.both_empty} of them found nothing then and now" if replay.both_empty else ""
         mean = four_decimals(replay.mean_jaccard)
-        yield f"same pages  {_counted(replay.unchanged)} unchanged{empty}; mean Jaccard {mean}"
+        yield f"same pages  {_counted(replay.unchanged)} unchanged; mean Jaccard {mean}"
+        if replay.both_empty:
+            others = replay.mean_jaccard_of_found
+            told = f"; mean Jaccard of the others {four_decimals(others)}" if others is not None else ""
+            yield f"found none  {replay.both_empty}/{len(replay.asked)} then and now{told}"
         yield f"same first  {_counted(replay.same_first)}"
     if means := replay.mean_latency_ms:
         slower = f"{replay.slower}/{len(replay.answered)} took more than {SLOW} times as long"
