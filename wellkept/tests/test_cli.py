@@ -194,7 +194,7 @@ def test_every_command_has_help_with_an_example() -> None:
         ]
 
     found = commands(main)
-    assert len(found) == 10
+    assert len(found) == 11
     for path in found:
         shown = CliRunner().invoke(main, [*path, "--help"]).stdout
         assert "wellkept " + " ".join(path) in shown.split("Example")[1]
@@ -219,3 +219,44 @@ def test_a_reader_that_goes_away_is_no_traceback(run: Run, tmp_path: Path) -> No
     argv = ["/bin/sh", "-c", line, sys.executable, str(tmp_path / "memory")]
     done = subprocess.run(argv, capture_output=True, text=True, env=dict(os.environ), check=False)
     assert done.stderr == ""
+
+
+@pytest.mark.req("C-901")
+def test_captured_questions_are_exported_as_lines_and_can_be_deleted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("put", "people/ada", "-", stdin=ADA)
+    run("search", "not captured")
+    monkeypatch.setenv("WELLKEPT_CAPTURE_QUERIES", "1")
+    run("search", "program")
+    run("facts", "tea")
+    run("context", "What did Ada Lovelace write?", "--source", "team")
+    done = run("export-queries")
+    assert [json.loads(line)["tool_name"] for line in done.stdout.splitlines()] == ["context", "recall_facts", "search"]
+    assert done.stderr == "wellkept: 3 exported\n"
+    assert [row["query"] for row in json.loads(run("export-queries", "--json", "--tool", "search").stdout)] == [
+        "program"
+    ]
+    assert run("export-queries", "--source", "team").stdout.count("\n") == 1
+    assert run("export-queries", "--limit", "1", "--since", "2026-01-01").stdout.count("\n") == 1
+    assert run("export-queries", "--since", "2999-01-01").stdout == ""
+    out = tmp_path / "out.ndjson"
+    assert run("export-queries", "--out", str(out)).stdout == ""
+    assert out.read_text() == done.stdout
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert run("export-queries", "--clear").stdout == "3 deleted\n"
+    monkeypatch.delenv("WELLKEPT_CAPTURE_QUERIES")
+    assert run("export-queries").stderr == "wellkept: 0 exported; capture is off (capture_queries in settings.toml)\n"
+
+
+def test_an_export_says_what_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WELLKEPT_CAPTURE_QUERIES", "1")
+    file = tmp_path / "memory" / "queries.ndjson"
+    file.mkdir(parents=True)
+    assert run("search", "tea").stdout == "nothing found\n"
+    refused(run("export-queries"), 1, "queries.ndjson", "Is a directory")
+    file.rmdir()
+    assert run("export-queries").stderr == "wellkept: 0 exported; 1 captures failed and are missing\n"
+    refused(run("export-queries", "--since", "yesterday"), 2, "--since", "ISO 8601")
+    refused(run("export-queries", "--clear", "--limit", "1"), 2, "--clear")
+    refused(run("export-queries", "--out", str(tmp_path)), 2, str(tmp_path))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from wellkept.errors import SettingsError
-from wellkept.settings import load_settings, make_private
+from wellkept.settings import Settings, load_settings, make_private
 
 
 def env(tmp_path: Path, **more: str) -> dict[str, str]:
@@ -63,6 +64,7 @@ def test_transcript_roots_are_added_to_the_harnesses_own(tmp_path: Path) -> None
         ('transcript_roots = "/a"', "transcript_roots"),
         ('transcript_roots = ["a"]', "absolute"),
         ("transcript_roots = [1]", "transcript_roots"),
+        ("capture_queries = 1", "capture_queries"),
         ("source", "not TOML"),
         ('data_dir = "/elsewhere"', "unknown key 'data_dir'"),
     ],
@@ -87,6 +89,16 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 def test_a_bad_option_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="the command line: budget_ms"):
         load_settings(env(tmp_path), {"budget_ms": -1})
+
+
+def test_capture_is_switched_by_the_file_and_by_a_variable_of_0_or_1(tmp_path: Path) -> None:
+    variables = written(tmp_path, "capture_queries = true\n")
+    assert load_settings(variables).capture_queries
+    assert load_settings(variables).queries == tmp_path / "d" / "queries.ndjson"
+    assert not load_settings(variables | {"WELLKEPT_CAPTURE_QUERIES": "0"}).capture_queries
+    with pytest.raises(SettingsError, match="the environment: capture_queries: expected true or false"):
+        load_settings(variables | {"WELLKEPT_CAPTURE_QUERIES": "yes"})
+    assert len(fields(Settings)) <= 25
 
 
 @pytest.mark.req("C-420")

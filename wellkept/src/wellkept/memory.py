@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from wellkept import recall
+from wellkept.capture import Capture, Captured
 from wellkept.errors import InvalidInput, NotFound
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
@@ -52,11 +54,12 @@ class Memory:
     """A memory over an open store. Every call names the one source that it reads or writes.
 
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
-    what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails.
+    what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
+    what is asked is kept there, with the pages that answered.
     """
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, capture: Capture | None = None) -> None:
+        self.store, self.capture = store, capture
 
     def put_page(
         self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
@@ -100,7 +103,10 @@ class Memory:
         _check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
-        return recall.search(self.store, source, query, limit)
+        began = time.perf_counter()
+        hits = recall.search(self.store, source, query, limit)
+        self._capture("search", source, query, [hit.slug for hit in hits], f"limit {limit}", began)
+        return hits
 
     def remember(
         self,
@@ -144,11 +150,16 @@ class Memory:
             _check_name("entity", entity)
         if limit is not None:
             _check_count("limit", limit)
+        began = time.perf_counter()
         facts = self.store.facts(source, entity)
         if query is None or not norm(query):
             return facts[:limit]
         _check_text("query", query, LARGEST_CONTENT)
-        return recall.rank_facts(facts, query, len(facts) if limit is None else limit)
+        found = recall.rank_facts(facts, query, len(facts) if limit is None else limit)
+        pages = [page for fact in found if (page := fact.entity or fact.provenance.source_markdown_slug)]
+        detail = "of one entity" if entity is not None else "no limit" if limit is None else f"limit {limit}"
+        self._capture("recall_facts", source, query, pages, detail, began)
+        return found
 
     def context(
         self,
@@ -164,7 +175,8 @@ class Memory:
         _check_name("source", source)
         if session is not None:
             _check_name("session", session)
-        return recall.turn_context(
+        began = time.perf_counter()
+        found = recall.turn_context(
             self.store,
             source,
             window,
@@ -173,6 +185,11 @@ class Memory:
             budget=Budget() if budget is None else budget,
             now=_at(now),
         )
+        alone = len(window) == 1 and not prior and budget in (None, Budget())
+        slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
+        query = window[-1].text if window else ""
+        self._capture("context", source, query, slugs, "one turn" if alone else "in a conversation", began)
+        return found
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
@@ -185,7 +202,11 @@ class Memory:
         _check_count("pages", pages)
         if suppression not in get_args(Suppression):
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
-        return recall.turn_pointers(self.store, source, text, prior=prior, pages=pages, suppression=suppression)
+        began = time.perf_counter()
+        found = recall.turn_pointers(self.store, source, text, prior=prior, pages=pages, suppression=suppression)
+        slugs = [pointer.slug for pointer in found[0]]
+        self._capture("pointers", source, text, slugs, "in a conversation" if prior else f"limit {pages}", began)
+        return found
 
     def volunteers(
         self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Collection[str] = (), limit: int = 3
@@ -208,6 +229,11 @@ class Memory:
         _check_name("source", source)
         _check_name("session", session)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
+
+    def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
+        if self.capture is not None and query.strip():
+            latency_ms = (time.perf_counter() - began) * 1000
+            self.capture.keep(Captured(tool, source, query, slugs, detail, latency_ms))
 
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""

@@ -37,6 +37,13 @@ class Settings:
     """Directories under which a hook may read transcripts: the harnesses' own, then those that were added."""
     budget_ms: int = 400
     """How long the daemon works on one request before it answers without."""
+    capture_queries: bool = False
+    """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
+
+    @property
+    def queries(self) -> Path:
+        """The file of captured questions."""
+        return self.data_dir / "queries.ndjson"
 
     @property
     def database(self) -> Path:
@@ -71,11 +78,13 @@ def open_memory(settings: Settings) -> Memory:
 
     SettingsError if the directory cannot be made, StoreUnavailable if the database cannot be used.
     """
+    from wellkept.capture import Capture
     from wellkept.memory import Memory
     from wellkept.storage import open_store
 
     make_private(settings.data_dir)
-    return Memory(open_store("sqlite", settings.database))
+    capture = Capture(settings.queries) if settings.capture_queries else None
+    return Memory(open_store("sqlite", settings.database), capture)
 
 
 def make_private(directory: Path) -> None:
@@ -133,7 +142,14 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, object]:
         layer["source"] = env["WELLKEPT_SOURCE"]
     if env.get("WELLKEPT_HOOKS") == "0":
         layer["hooks"] = False
+    if env.get("WELLKEPT_CAPTURE_QUERIES"):
+        layer["capture_queries"] = _on_or_off(env["WELLKEPT_CAPTURE_QUERIES"])
     return layer
+
+
+def _on_or_off(text: str) -> object:
+    """A switch as a variable says it; what is neither 0 nor 1 is left for the check to refuse."""
+    return {"0": False, "1": True}.get(text, text)
 
 
 def _from_file(path: Path) -> dict[str, object]:
@@ -165,7 +181,7 @@ def _source(value: object) -> str:
 
 def _switch(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"expected true or false, not {value!r}")
+        raise ValueError(f"expected true or false (1 or 0 in a variable), not {value!r}")
     return value
 
 
@@ -191,4 +207,5 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "hooks": _switch,
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
+    "capture_queries": _switch,
 }

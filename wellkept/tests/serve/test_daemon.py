@@ -123,6 +123,16 @@ def test_codex_is_answered_too_and_gets_an_empty_object_for_nothing(start: Start
     assert daemon.hook(b"garbage", "codex") == b"{}"
 
 
+@pytest.mark.req("C-901")
+def test_what_a_hook_asks_is_captured_and_what_the_daemon_asks_itself_is_not(start: Start, place: Path) -> None:
+    (place / "settings.toml").write_text("capture_queries = true\n")
+    daemon = start().ready()
+    daemon.hook({"prompt": ASKED, "transcript_path": transcript(place)})
+    (row,) = map(json.loads, (place / "queries.ndjson").read_text().splitlines())
+    assert (row["tool_name"], row["query"], row["detail"]) == ("context", ASKED, "one turn")
+    assert (row["retrieved_slugs"], row["remote"]) == (["people/ada-lovelace"], False)
+
+
 @pytest.mark.req("C-411")
 def test_a_transcript_outside_is_not_read(start: Start, place: Path) -> None:
     daemon = start().ready()

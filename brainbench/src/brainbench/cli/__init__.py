@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "brainbench.cli.running:run",
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
+    "queries": "brainbench.cli.queries:queries",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "labels": "brainbench.cli.labels:labels",

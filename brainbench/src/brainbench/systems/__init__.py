@@ -48,6 +48,14 @@ class System:
     def open(self, run: RunContext) -> None:
         """Start an empty memory with the run's sources."""
 
+    def attach(self, place: str | None) -> None:
+        """Open the memory that is in use, at `place` or where the system's own settings say, instead of `open`.
+
+        It is only asked, and nothing that is asked may change it. UsageError when there is none. A system that keeps
+        no memory between runs does not define this.
+        """
+        raise Unsupported("attach")
+
     def close(self) -> None:
         """Release everything. Called once; processes started by the system must end here."""
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
 
 import wellkept
-from brainbench.errors import SystemFailure
+from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import (
     Ask,
     Capability,
@@ -33,13 +35,14 @@ from brainbench.model import (
 )
 from brainbench.systems import System
 from wellkept import hooks
-from wellkept.errors import NotFound
+from wellkept.errors import NotFound, WellkeptError
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
 from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
 from wellkept.model import Message as Said
 from wellkept.providers.scripted import ScriptedExtractor
+from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 
 DEADLINE_MS = 10_000
@@ -90,6 +93,22 @@ class Wellkept(System):
             self._store = open_store("sqlite", self._home / "memory.db")
         self._store.reset()
         self._source = run.active_source
+
+    def attach(self, place: str | None) -> None:
+        """A copy of the memory in a data directory: the original stays as it is, whatever its schema and ours."""
+        try:
+            settings = load_settings(overrides={"data_dir": place})
+        except WellkeptError as error:
+            raise UsageError(f"--store: {error}") from None
+        if not settings.database.is_file():
+            raise UsageError(f"--store: no memory at {settings.data_dir}; name the data directory of one")
+        self._home = Path(tempfile.mkdtemp(prefix="wk-"))
+        try:
+            _copy(settings.database, self._home / "memory.db")
+            self._store = open_store("sqlite", self._home / "memory.db")
+        except (sqlite3.Error, WellkeptError) as error:
+            shutil.rmtree(self._home, ignore_errors=True)
+            raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
 
     def close(self) -> None:
         if self._daemon is not None:
@@ -212,6 +231,13 @@ class Wellkept(System):
         if self._daemon is None:
             self._daemon = _Daemon(self._home, self._source, self._now)
         return self._daemon
+
+
+def _copy(database: Path, target: Path) -> None:
+    """A copy as of now, also while others write."""
+    original = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
+    with closing(original), closing(sqlite3.connect(target)) as copy:
+        original.backup(copy)
 
 
 class _Daemon:

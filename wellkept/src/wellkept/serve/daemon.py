@@ -104,7 +104,8 @@ def _warm(memory: Memory, source: str) -> None:
     """The first question of a process loads code and word lists; no hook should have to wait for that."""
     for module in HOOKS.values():
         import_module(module)
-    memory.context(source, (Message("user", "Good morning, Sam. Is `it` done?"),))
+    unseen = Memory(memory.store)  # nobody asked this, so it is not captured
+    unseen.context(source, (Message("user", "Good morning, Sam. Is `it` done?"),))
 
 
 @contextmanager

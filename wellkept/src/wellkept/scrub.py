@@ -1,0 +1,92 @@
+"""Text without what must not be kept: mail addresses, telephone numbers and shapes of keys.
+
+It goes by shape alone, so it takes a harmless number or hash now and then, and a secret that looks like a word stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+MARK = "[scrubbed {}]"
+"""What stands where something was taken out: the kind is mail, phone or key."""
+
+_LONG_RUN = 32
+_PHONE_DIGITS = range(7, 31)
+"""A telephone number has 15 at most; those of cards and accounts have more."""
+_DATE = re.compile(r"(?:(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d)(?!\d)")
+_YEAR = re.compile(r"(?:19|20)\d\d\Z")
+
+
+def scrub(text: str) -> str:
+    """The text with a mark in place of each mail address, telephone number and key; scrubbing twice changes nothing.
+
+    >>> scrub("ask ada@example.test or +44 20 7946 0000 about sk-abcdefghij0123456789")
+    'ask [scrubbed mail] or [scrubbed phone] about [scrubbed key]'
+    """
+    for pattern, replacement in _TABLE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _whole(kind: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: MARK.format(kind)
+
+
+def _named_value(found: re.Match[str]) -> str:
+    """The name stays and the value goes, unless it is a mark already."""
+    return found[0] if found[2].startswith(MARK[:9]) else found[1] + MARK.format("key")
+
+
+def _random_looking(found: re.Match[str]) -> str:
+    """A long run is a key when letters and digits mix as they do in none of our words."""
+    run = found[0]
+    mixed = any(char.isdigit() for char in run) and any(char.isalpha() for char in run)
+    both_cases = run != run.lower() and run != run.upper()
+    return MARK.format("key") if mixed and (both_cases or run.isalnum()) else run
+
+
+def _telephone(found: re.Match[str]) -> str:
+    """Digits in groups are a telephone number unless there are too few or too many, or they are dates or years."""
+    number = found[0]
+    groups = re.findall(r"\d+", number)
+    digits = sum(map(len, groups))
+    told = number[0] in "+＋(" or digits >= 9 or (digits == 7 and len(groups) == 2)
+    date = _DATE.match(number) or all(_YEAR.match(group) for group in groups)
+    return MARK.format("phone") if told and digits in _PHONE_DIGITS and not date else number
+
+
+_KEYS: Mapping[str, str] = {
+    "private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+    "web token": r"\beyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?",
+    "OpenAI, Anthropic": r"\bsk-[\w-]{16,}+",
+    "Stripe": r"\b[prs]k_(?:live|test)_\w{10,}+",
+    "AWS": r"\b(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA)[0-9A-Z]{16}\b",
+    "GitHub": r"\b(?:gh[oprsu]_\w{20,}+|github_pat_\w{20,}+)",
+    "GitLab": r"\bgl[a-z]{2,5}-[\w-]{16,}+",
+    "Slack": r"\bxox[a-z]-[\w-]{8,}+|\bxapp-[\w-]{8,}+",
+    "Google": r"\bAIza[\w-]{30,}+|\bya29\.[\w-]{16,}+",
+    "Hugging Face": r"\bhf_\w{20,}+",
+    "package registries": r"\bnpm_\w{20,}+|\bpypi-[\w-]{16,}+",
+    "SendGrid": r"\bSG\.[\w-]{16,}+\.[\w-]{16,}+",
+    "in a header": r"(?i:\b(?:bearer|basic)[ \t]{1,4})(?=\S*\d)[\w.~+/=-]{12,}+",
+}
+"""Shapes of keys by who gives them out."""
+
+_TABLE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    *((re.compile(shape, re.DOTALL), _whole("key")) for shape in _KEYS.values()),
+    (re.compile(r"(?<=://)[^\s/@:\[\]]*+:[^\s/@\[\]]++(?=@)"), _whole("key")),
+    (
+        re.compile(
+            r"(?i)((?<![a-z])(?:\w{0,40}[_-])?"
+            r"(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key)"
+            r"[\"']?(?:[ \t]{0,4}[:=]|[ \t]{1,4}is[ \t])[ \t]{0,4})"
+            r"(\[scrubbed|\"[^\"\n]{1,500}+\"|'[^'\n]{1,500}+'|[^\s\"',;]++)"
+        ),
+        _named_value,
+    ),
+    (re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]++@[\w-]++(?:\.[\w-]++)++"), _whole("mail")),
+    (re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{{_LONG_RUN},}}+={{0,2}}"), _random_looking),
+    (re.compile(r"(?<![\w.-])(?:[+＋]|\()?\d++(?:[ \t ./()–-]{1,3}+\d++)*+(?![\w])"), _telephone),
+)
+"""In this order: what is taken out first can no longer be mistaken for something else."""
