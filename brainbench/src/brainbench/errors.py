@@ -6,6 +6,9 @@ BenchError
 ├── NothingMeasured   no fixture, no applicable cell or no gold turn: there is nothing to judge
 ├── IncompatibleError two documents that cannot be compared, or one that cannot be read
 ├── OutputError       a result file cannot be written
+├── EndpointError     a model cannot be asked: not there, refused, unknown, or not recorded
+│   └── CallFailed    ... one question got no usable answer
+├── OverBudget        the next question to a model could cost more than what is left
 └── SystemFailure     the system under test did not do what it was asked
     └── Unsupported   ... because it never said it could
 
@@ -68,6 +71,22 @@ class OutputError(BenchError):
     """A result cannot be written; nothing half-written is left behind."""
 
     reason = "output"
+
+
+class EndpointError(BenchError):
+    """A model cannot be asked."""
+
+    reason = "endpoint"
+
+
+class CallFailed(EndpointError):
+    """One question to a model got no usable answer; others may."""
+
+
+class OverBudget(BenchError):
+    """The next question to a model could cost more than what is left."""
+
+    reason = "over_budget"
 
 
 class SystemFailure(BenchError):

@@ -134,10 +134,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     CorpusError carries every fault of the corpus. NothingMeasured when there is nothing to judge.
     """
     started, cpu = time.monotonic(), _cpu_seconds()
-    warnings = golds.validate(choice.fixtures, choice.gold)
-    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
-    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
-    corpus = golds.with_scripted_facts(corpus, choice.gold)
+    corpus, hashed, warnings = loaded(choice)
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
@@ -152,9 +149,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         done=lambda done: progress(done, len(tasks)),
     )
     seen = observations_hash(swept.replays)
-    gold = golds.read(corpus, choice.gold)
-    if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
-        raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
+    gold = gold_after(choice, corpus, hashed)
     board = _board(choice, corpus, gold, hashed, swept.replays, warnings)
     board = replace(
         board,
@@ -165,6 +160,22 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     )
     _refuse_nothing(board)
     return Run(choice, board, corpus, tuple(swept.replays))
+
+
+def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:
+    """The corpus with what an extractor would say, its hash, and warnings. CorpusError carries every fault."""
+    warnings = golds.validate(choice.fixtures, choice.gold)
+    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
+    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
+    return golds.with_scripted_facts(corpus, choice.gold), hashed, warnings
+
+
+def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold]:
+    """The gold of a corpus that has been played. CorpusError if its files changed meanwhile."""
+    gold = golds.read(corpus, choice.gold)
+    if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
+        raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
+    return gold
 
 
 def names() -> Mapping[str, Mapping[str, str]]:

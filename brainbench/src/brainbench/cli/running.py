@@ -21,6 +21,7 @@ from brainbench.cli.frame import (
     progress_bar,
     reported,
 )
+from brainbench.cli.live import live_options, run_live, wants_model
 from brainbench.errors import IncompatibleError, OutputError, UsageError
 from brainbench.report.terminal import print_scoreboard
 from brainbench.write import to_line
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 )
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
+@live_options
 @reported
 def run(**flags: Any) -> None:
     """Play a corpus through harness seams and print the scoreboard.
@@ -73,9 +75,12 @@ def run(**flags: Any) -> None:
       brainbench run --fixtures their/fixtures --gold their/gold --json --out result.json
       brainbench run --compare evidence/baselines/conformance.json
       brainbench run --update-baseline --justification "the corpus gained fixtures"
+      brainbench run --live --endpoint http://127.0.0.1:8080/v1 --model NAME --price-in 0 --price-out 0
     """
     from brainbench.run import measure
 
+    if wants_model(flags):
+        sys.exit(run_live(flags))
     gating = _Gating.of(flags)
     choice = choice_of(flags)
     with progress_bar() as progress:

@@ -93,10 +93,7 @@ def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) 
     if missing:
         return replace(played, missing=missing)
     try:
-        system.open(run)
-        system.tell_time(_first_time(fixture))
-        for write in fixture.setup:
-            _seed(system, write, fixture.active_source)
+        fill(system, fixture, run)
     except Exception as error:
         return replace(played, seed_failure=what_happened(error))
     session = _Play(system, seam, fixture, run)
@@ -108,6 +105,14 @@ def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) 
     if problem:
         observations += (Observation(_last_id(fixture), "persist", error=problem),)
     return replace(played, observations=observations, facts=facts)
+
+
+def fill(system: System, fixture: Fixture, run: RunContext) -> None:
+    """Open the system's memory and put into it what the fixture starts with. Whatever goes wrong there is raised."""
+    system.open(run)
+    system.tell_time(_first_time(fixture))
+    for write in fixture.setup:
+        _seed(system, write, fixture.active_source)
 
 
 def observations_hash(replays: Iterable[Replayed]) -> str:
