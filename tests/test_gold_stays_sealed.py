@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 BELOW_THE_GOLD_LINE = ("replay", "systems", "seams", "chat", "corpus", "model", "errors")
-ABOVE_IT = tuple("gold metrics suites evidence report run live labels datasets queries cli bench_self".split())
+ABOVE_IT = tuple(
+    "gold metrics suites evidence report run live labels panel probe datasets queries cli bench_self".split()
+)
 
 
 def modules_below(package: Path) -> list[Path]:

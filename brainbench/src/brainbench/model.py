@@ -5,6 +5,7 @@ A Fixture has no field that could hold gold. Times are ISO 8601 UTC strings endi
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -17,6 +18,7 @@ V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
 """The suites of the v1 interchange format."""
 SUITE_NAMES = (*V1_SUITES,)
 """Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
+_POINTER = re.compile(r"→ `([^`\n]+)`")
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
 
@@ -293,6 +295,15 @@ class Injection:
     ids: tuple[str, ...] | None = None
     preamble: str = ""
     degraded: tuple[str, ...] = ()
+
+
+def pointer_ids(text: str) -> tuple[str, ...]:
+    """The page ids that a rendered block points at, in order, each once.
+
+    >>> pointer_ids("- **A** → `people/a`\\n- **B** → `people/b` and again → `people/a`")
+    ('people/a', 'people/b')
+    """
+    return tuple(dict.fromkeys(_POINTER.findall(text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,14 @@ from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
-from brainbench.systems import SYSTEMS, load_system, system_names
+from brainbench.systems import SYSTEMS, UNBOUNDED, load_system, system_names
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
 WORTH_A_WORKER = 300
 """Replays of a system for which one more worker process is worth its start."""
+EVERY_PAGE = 1_000_000
+"""The page budget of a system in UNBOUNDED."""
 HOME = Path(__file__).parent
 
 
@@ -140,7 +142,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
     tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
-    jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
+    jobs = jobs_for(choice, tasks)
     swept = sweep(
         tasks,
         jobs,
@@ -176,6 +178,11 @@ def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
         raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
     return gold
+
+
+def jobs_for(choice: Choice, tasks: Sequence[Task]) -> int:
+    """How many workers a system is played in: as asked, else by the work and the cores, at most 4."""
+    return choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
 
 
 def names() -> Mapping[str, Mapping[str, str]]:
@@ -234,6 +241,14 @@ def _user_window(seam: SeamConfig) -> SeamConfig:
     return replace(seam, roles=("user",), deviations=(*seam.deviations, "window of user turns only"))
 
 
+def _as_met_by(system: str, seam: SeamConfig) -> SeamConfig:
+    """The seam as this system meets it: with room for every page where its budget is lifted."""
+    if system not in UNBOUNDED:
+        return seam
+    deviations = (*seam.deviations, "page budget lifted")
+    return replace(seam, budget=replace(seam.budget, pages=EVERY_PAGE), deviations=deviations)
+
+
 def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
     """Which fixture goes through which seam. What shared suites alone ask is played once, through the first seam."""
     shared = {name for name, suite in SUITES.items() if suite.shared}
@@ -246,8 +261,9 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
                 if number > 0:
                     asked -= shared
                 if asked:
-                    run_id = corpora.opaque_id(fixture, choice.seed, key)
-                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, choice.traits[system].can))
+                    run_id = corpora.opaque_id(fixture, choice.seed, key, f"{system}/{seam.name}")
+                    met = _as_met_by(system, seam)
+                    tasks.append(Task(system, met, fixture, run_id, choice.seed, choice.traits[system].can))
     return tasks
 
 
@@ -270,7 +286,8 @@ def _board(
             played = _played(name, seam, corpus, gold, by_place)
             for suite in choice.suites:
                 used = shared if SUITES[suite].shared else played
-                cell = judge(SUITES[suite], name, seam, used, can=traits.can, kind=_kind(traits, seam))
+                met = _as_met_by(name, seam)
+                cell = judge(SUITES[suite], name, met, used, can=traits.can, kind=_kind(traits, seam))
                 if cell is not None:
                     cells.append(cell)
             rows += _rows(name, seam, choice.suites, played)
@@ -375,6 +392,8 @@ def _notes(warnings: Sequence[Fault], corpus: Corpus, choice: Choice) -> tuple[s
         notes.append("v1_extractor_from_gold: the scripted extractor of v1 fixtures says what their gold facts say")
     if not can_seal():
         notes.append("gold is not sealed: this kernel has no Landlock, so a system may read the files of the corpus")
+    lifted = sorted(UNBOUNDED & set(choice.systems))
+    notes += [f"{system}: the page budget is lifted; it shows what bringing everything scores" for system in lifted]
     if corpus.held_out and not choice.include_holdout:
         notes.append(f"{corpus.held_out} held-out scripts were not played")
     return tuple(notes)

@@ -18,8 +18,9 @@ from brainbench.model import (
     SourceDecl,
     Turn,
     Write,
+    pointer_ids,
 )
-from brainbench.replay import estimated_tokens, observations_hash, pointer_ids, replay
+from brainbench.replay import estimated_tokens, observations_hash, replay
 from brainbench.seams import SEAMS
 from brainbench.systems.baselines import Bm25, FilesGrep, Null
 

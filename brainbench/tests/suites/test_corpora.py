@@ -13,42 +13,16 @@ from brainbench import gold as golds
 from brainbench.gold import Gold
 from brainbench.metrics import METRICS, Count, Mean, Ratio
 from brainbench.model import FactRow, Fixture, Observation, Replayed, SeamConfig, SessionBreak, Turn
+from brainbench.panel import oracle
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, Cell, judge
 from brainbench.suites.leaks import turn_leaks
-from brainbench.suites.matching import says
 from brainbench.suites.scripts import scenes
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(os.environ.get("BRAINBENCH_DATA", ROOT.parent / "shared" / "data"))
 CORPORA = {"core": ROOT / "corpus" / "core", "v1-samples": DATA / "v1-samples", "wild-dev": DATA / "wild-dev"}
 Memory = Callable[[Fixture, Gold, SeamConfig], Replayed]
-
-
-def _page(number: int) -> str:
-    return f"sessions/{number}"
-
-
-def oracle(fixture: Fixture, gold: Gold, seam: SeamConfig) -> Replayed:
-    """What a memory would show that knows the gold, within the seam's budget."""
-    stored, seen, session = [], [], 0
-    for event in fixture.events:
-        expected = gold.events.get(event.event_id)
-        if isinstance(event, SessionBreak):
-            seen.append(Observation(event.event_id, "persist", session_page=_page(session)))
-            session += 1
-        if not isinstance(event, Turn):
-            continue
-        for fact in expected.gold_facts if expected else ():
-            text = fact.fact if says(fact.fact, fact.match_keywords, fact.forbid_keywords) else str(fact.match_keywords)
-            page = _page(session)
-            stored.append(FactRow(text, fact.entity_slug, "oracle", f"{fixture.active_source}:{page}", page))
-        if event.role == "user":
-            wanted = expected.gold_slugs if expected and expected.retrieve == "must" else ()
-            probes = [p for p in gold.probes if p.after_event == event.event_id]
-            rows = tuple(FactRow(" ".join(p.match_keywords), None, "oracle", None, None) for p in probes)
-            seen.append(Observation(event.event_id, "turn", ids=wanted[: seam.budget.pages], facts=rows))
-    return Replayed(fixture.fixture_id, "oracle", seam.name, tuple(seen), tuple(stored))
 
 
 def echo(fixture: Fixture, gold: Gold, seam: SeamConfig) -> Replayed:

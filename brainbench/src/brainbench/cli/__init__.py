@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "labels": "brainbench.cli.labels:labels",
+    "panel": "brainbench.cli.validity:panel",
     "bench-self": "brainbench.cli.looking:bench_self",
 }
 """What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""

@@ -184,6 +184,8 @@ def ended(board: Scoreboard, outcome: Outcome | None) -> int:
     lines = list(outcome.lines()) if outcome is not None else []
     if outcome is None or outcome.verdict == "pass":
         lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
+        if outcome is None:
+            lines += [f"brainbench: inconclusive: panel: {text}" for text in board.panel_failures]
         bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
         lines += [f"brainbench: inconclusive: error_share: {cell.key}: {cell.reason}" for cell in bad]
     for line in lines:

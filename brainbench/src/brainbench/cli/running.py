@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from brainbench.evidence.gate import CommittedFile
     from brainbench.evidence.outcome import Outcome
     from brainbench.evidence.profile import Profile
-    from brainbench.run import Run
+    from brainbench.run import Choice, Run
 
 
 @click.command(cls=Command)
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="One line a run is appended here.  [in a checkout: .brainbench/run-ledger.jsonl]",
 )
+@click.option("--panel", "with_panel", is_flag=True, help="Check first that the validity panel holds here.")
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
 @live_options
@@ -83,8 +84,10 @@ def run(**flags: Any) -> None:
         sys.exit(run_live(flags))
     gating = _Gating.of(flags)
     choice = choice_of(flags)
+    broken = _broken_panel(choice, flags["profile"]) if flags["with_panel"] else ()
     with progress_bar() as progress:
         done = measure(choice, progress)
+    done = replace(done, board=replace(done.board, panel_failures=broken))
     outcome = gating.judge(done.board)
     try:
         _save_observations(done, flags["save_observations"])
@@ -98,6 +101,19 @@ def run(**flags: Any) -> None:
             else:
                 print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
     sys.exit(ended(done.board, outcome))
+
+
+def _broken_panel(choice: Choice, profile: str) -> tuple[str, ...]:
+    """What of the validity panel does not hold for any of the systems to be measured."""
+    from brainbench.evidence.committed import find_profile
+    from brainbench.panel import panel
+
+    rules = find_profile(profile)
+    panels = []
+    for system in choice.systems:
+        with progress_bar() as progress:
+            panels.append(panel(replace(choice, systems=(system,)), rules, progress))
+    return tuple(failure for found in panels for failure in found.failures)
 
 
 @dataclass(frozen=True, slots=True)

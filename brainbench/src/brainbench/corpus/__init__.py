@@ -147,9 +147,12 @@ def script_hash(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def opaque_id(fixture: Fixture, seed: int, script_hash: str) -> str:
-    """The name under which a system meets a fixture: 32 hex digits that tell nothing about it."""
-    key = hashlib.sha256(f"{seed}\n{script_hash}".encode()).digest()
+def opaque_id(fixture: Fixture, seed: int, script_hash: str, place: str = "") -> str:
+    """The name under which a system meets a fixture in one place: 32 hex digits that tell nothing about it.
+
+    Another place gives another name, so that what was seen in one seam cannot be looked up by name in the next.
+    """
+    key = hashlib.sha256(f"{seed}\n{script_hash}\n{place}".encode()).digest()
     return hmac.new(key, fixture.fixture_id.encode(), hashlib.sha256).hexdigest()[:32]
 
 

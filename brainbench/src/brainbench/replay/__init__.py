@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -37,6 +36,7 @@ from brainbench.model import (
     SessionBreak,
     Turn,
     Write,
+    pointer_ids,
 )
 from brainbench.seams import Codec, load_codec, seam_named
 from brainbench.systems import System
@@ -53,17 +53,7 @@ MOST_BYTES = 1 << 26
 """Size of one answer of whatever kind above which a system is in error."""
 PUSHED = frozenset({"know-to-ask", "push"})
 """The suites that judge what is brought to every turn."""
-_POINTER = re.compile(r"→ `([^`\n]+)`")
 T = TypeVar("T")
-
-
-def pointer_ids(text: str) -> tuple[str, ...]:
-    """The page ids that a rendered block points at, in order, each once.
-
-    >>> pointer_ids("- **A** → `people/a`\\n- **B** → `people/b` and again → `people/a`")
-    ('people/a', 'people/b')
-    """
-    return tuple(dict.fromkeys(_POINTER.findall(text)))
 
 
 def estimated_tokens(text: str) -> int:

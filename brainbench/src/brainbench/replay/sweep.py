@@ -1,6 +1,7 @@
 """Play many fixtures in worker processes that never see gold.
 
-Each system has workers of its own, so that none can spoil another's. A worker that hangs or dies costs only the
+Each system has workers of its own in each seam, so that none can spoil another's, and none remembers in one seam what
+it saw of the same script in another. A worker that hangs or dies costs only the
 fixture it was playing, and a cell whose worker fails too often stops early instead of waiting for every one of its
 fixtures. What comes back is only taken for the task that was given.
 """
@@ -74,19 +75,25 @@ def sweep(
     fixture_seconds: float = FIXTURE_SECONDS,
     hidden: tuple[str, ...] = (),
     done: Callable[[int], None] = lambda count: None,
+    order: Callable[[Task], str] = lambda task: task.run_id,
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
 
+    They are played in another `order`, by their run ids unless told otherwise: that is a shuffle by the seed, so that
+    neighbours in the corpus tell nothing of one another.
     Systems cannot read what is below the `hidden` directories, where the kernel can see to that.
     """
     finished: dict[int, Replayed] = {}
     result = Sweep()
-    by_system: dict[str, dict[int, Task]] = {}
+    by_place: dict[tuple[str, str], dict[int, Task]] = {}
+    failures: dict[str, Counter[str]] = {}
     for number, task in enumerate(tasks):
-        by_system.setdefault(task.system, {})[number] = task
-    for own in by_system.values():
+        by_place.setdefault((task.system, task.seam.name), {})[number] = task
+    for (system, _), own in by_place.items():
+        failed = failures.setdefault(system, Counter())
+        shuffled = dict(sorted(own.items(), key=lambda item: order(item[1])))
         with _workers(jobs, hidden) as pool:
-            for number, replayed, peak in _results(pool, own, jobs, fixture_seconds):
+            for number, replayed, peak in _results(pool, shuffled, jobs, fixture_seconds, failed):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
                 done(len(finished))
@@ -121,10 +128,9 @@ def _workers(jobs: int, hidden: tuple[str, ...]) -> Iterator[ProcessPool]:
 
 
 def _results(
-    pool: ProcessPool, tasks: Mapping[int, Task], jobs: int, seconds: float
+    pool: ProcessPool, tasks: Mapping[int, Task], jobs: int, seconds: float, failures: Counter[str]
 ) -> Iterator[tuple[int, Replayed, float]]:
     """Results as they come. Only a few tasks are under way at once, so that a failing cell can be given up early."""
-    failures: Counter[str] = Counter()
     waiting = list(tasks.items())[::-1]
     under_way: dict[ProcessFuture[bytes], int] = {}
     while waiting or under_way:

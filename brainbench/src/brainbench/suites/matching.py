@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from brainbench.replay import pointer_ids
+from brainbench.model import pointer_ids
 
 _ITEM = re.compile(r"\s*(?:[-*+•#>|]|\d+[.)]\s|<!--)")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")

@@ -29,7 +29,28 @@ SYSTEMS: Mapping[str, str] = {
     "null": "brainbench.systems.baselines:Null",
     "bm25": "brainbench.systems.baselines:Bm25",
     "files+grep": "brainbench.systems.baselines:FilesGrep",
+    "always-silent": "brainbench.systems.panel:AlwaysSilent",
+    "always-inject": "brainbench.systems.panel:AlwaysInject",
+    "echo": "brainbench.systems.panel:Echo",
+    "random": "brainbench.systems.panel:Chance",
+    "full-context": "brainbench.systems.panel:FullContext",
 }
+BREAKS: Mapping[str, str] = {
+    "degraded": "brainbench.systems.broken:Degraded",
+    "titles-only": "brainbench.systems.broken:TitlesOnly",
+    "never-silent": "brainbench.systems.broken:NeverSilent",
+    "stray-page": "brainbench.systems.broken:StrayPage",
+    "one-page": "brainbench.systems.broken:OnePage",
+    "fifth-fact-lost": "brainbench.systems.broken:FifthFactLost",
+    "last-entity": "brainbench.systems.broken:LastEntity",
+    "other-pages": "brainbench.systems.broken:OtherPages",
+    "nothing-persisted": "brainbench.systems.broken:NothingPersisted",
+    "pointers-only": "brainbench.systems.broken:PointersOnly",
+    "one-source": "brainbench.systems.broken:OneSource",
+}
+"""What can be put around any system: `degraded:bm25` is bm25 with the break of that name."""
+UNBOUNDED = frozenset({"full-context"})
+"""The built-in systems whose page budget is lifted. A name in SYSTEMS cannot be taken by anybody else."""
 
 
 class System:
@@ -144,6 +165,9 @@ def system_names() -> tuple[str, ...]:
 
 def load_system(name: str) -> System:
     """A system by its name or by `module:Class`. Raises UsageError that lists the names, or says why it won't load."""
+    kind, _, inner = name.partition(":")
+    if inner and kind in BREAKS:
+        return _broken(name, BREAKS[kind], load_system(inner))
     target = SYSTEMS.get(name)
     if target is None and ":" not in name:
         found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
@@ -163,6 +187,14 @@ def load_system(name: str) -> System:
         raise UsageError(f"--system: {name} is not a brainbench.systems.System")
     for problem in _problems(system):
         raise UsageError(f"--system: {name}: {problem}")
+    system.name = name
+    return system
+
+
+def _broken(name: str, target: str, whole: System) -> System:
+    """A system with a break around it."""
+    module, _, attribute = target.partition(":")
+    system: System = getattr(import_module(module), attribute)(whole)
     system.name = name
     return system
 

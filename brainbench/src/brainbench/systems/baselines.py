@@ -70,17 +70,17 @@ class Null(System):
         return Injection("", ids=())
 
 
-class Bm25(System):
-    """Okapi BM25 (k1 1.2, b 0.75) over whole pages of one source; Robertson and Zaragoza, 2009."""
+class Keeper(System):
+    """Keeps pages by source, in the order in which they were last written."""
 
-    name = "bm25"
     version = __version__
-    can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES})
+    can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SOURCES})
 
     def open(self, run: RunContext) -> None:
         self._pages: dict[tuple[str, str], str] = {}
 
     def write_page(self, page: PageIn) -> None:
+        self._pages.pop((page.source, page.slug), None)
         self._pages[page.source, page.slug] = page.content
 
     def read_page(self, source: str, slug: str) -> str | None:
@@ -91,8 +91,19 @@ class Bm25(System):
             raise SystemFailure(f"no page {page.slug!r} to edit")
         self.write_page(page)
 
+    def pages_of(self, source: str) -> dict[str, str]:
+        """The pages of one source, newest last."""
+        return {slug: content for (where, slug), content in self._pages.items() if where == source}
+
+
+class Bm25(Keeper):
+    """Okapi BM25 (k1 1.2, b 0.75) over whole pages of one source; Robertson and Zaragoza, 2009."""
+
+    name = "bm25"
+    can = Keeper.can | {Capability.SEARCH}
+
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        texts = {slug: content for (where, slug), content in self._pages.items() if where == source}
+        texts = self.pages_of(source)
         ranked = sorted(_bm25(texts, _words(query)).items(), key=lambda item: (-item[1], item[0]))
         return [_hit(slug, texts[slug], score) for slug, score in ranked[:limit] if score > 0]
 
