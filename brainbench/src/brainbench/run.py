@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
+from brainbench.datasets import brains
 from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
+from brainbench.replay.brains import Brain
 from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
@@ -33,6 +36,8 @@ ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
 WORTH_A_WORKER = 300
 """Replays of a system for which one more worker process is worth its start."""
+FILLING = 4
+"""How many times the time of a fixture a system may spend on writing the pages of one large brain."""
 HOME = Path(__file__).parent
 
 
@@ -134,10 +139,11 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
-    tasks = tasks_of(choice, corpus)
-    progress(0, len(tasks))
-    jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
-    swept = sweep(tasks, jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks)))
+    with brains.laid_out(corpus, FILLING * choice.fixture_seconds) as large:
+        tasks = tasks_of(choice, corpus, large)
+        progress(0, len(tasks))
+        jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
+        swept = sweep(tasks, jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks)))
     seen = observations_hash(swept.replays)
     gold = golds.read(corpus, choice.gold)
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
@@ -210,8 +216,11 @@ def _user_window(seam: SeamConfig) -> SeamConfig:
     return replace(seam, roles=("user",), deviations=(*seam.deviations, "window of user turns only"))
 
 
-def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
-    """Which fixture goes through which seam. What shared suites alone ask is played once, through the first seam."""
+def tasks_of(choice: Choice, corpus: Corpus, large: Mapping[str, Brain] = MappingProxyType({})) -> list[Task]:
+    """Which fixture goes through which seam, and in which large brain.
+
+    What shared suites alone ask is played once, through the first seam.
+    """
     shared = {name for name, suite in SUITES.items() if suite.shared}
     key = corpora.script_hash(corpus)
     tasks = []
@@ -223,7 +232,8 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
                     asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key)
-                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, choice.traits[system].can))
+                    can, brain = choice.traits[system].can, large[fixture.universe] if fixture.universe else None
+                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, can, brain))
     return tasks
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 import rfc8785
@@ -57,6 +57,17 @@ _POINTER = re.compile(r"→ `([^`\n]+)`")
 T = TypeVar("T")
 
 
+class TooSlow(SystemFailure):
+    """A system had not taken all pages of a large brain when its time was up."""
+
+
+class LargeBrain(Protocol):
+    """Many pages that are put into a system before a fixture is played."""
+
+    def pour(self, system: System, source: str) -> None:
+        """Make them the pages of `source`. TooSlow if that takes the system too long."""
+
+
 def pointer_ids(text: str) -> tuple[str, ...]:
     """The page ids that a rendered block points at, in order, each once.
 
@@ -81,22 +92,34 @@ def missing_capabilities(fixture: Fixture, can: frozenset[Capability]) -> tuple[
     writes = [*fixture.setup, *(e for e in fixture.events if isinstance(e, Write))]
     needs |= {Capability.PAGE_WRITE for w in writes if w.via == "page"}
     needs |= {Capability.FACT_WRITE for w in writes if w.via == "fact"}
+    if fixture.universe is not None:
+        needs.add(Capability.PAGE_WRITE)
     if len(fixture.sources) > 1:
         needs.add(Capability.SOURCES)
     return tuple(sorted(needs - can))
 
 
-def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> Replayed:
-    """What was observed on every event of the fixture that this seam asks about."""
+def replay(
+    system: System, seam: SeamConfig, fixture: Fixture, run: RunContext, brain: LargeBrain | None = None
+) -> Replayed:
+    """What was observed on every event of the fixture that this seam asks about.
+
+    The pages of `brain` are there before those of the fixture.
+    """
     played = Replayed(fixture.fixture_id, system.name, seam.name)
     missing = missing_capabilities(fixture, system.can)
     if missing:
         return replace(played, missing=missing)
     try:
         system.open(run)
+        if brain is not None:
+            system.tell_time(FIRST_TIME)
+            brain.pour(system, fixture.active_source)
         system.tell_time(_first_time(fixture))
         for write in fixture.setup:
             _seed(system, write, fixture.active_source)
+    except TooSlow:
+        raise
     except Exception as error:
         return replace(played, seed_failure=what_happened(error))
     session = _Play(system, seam, fixture, run)

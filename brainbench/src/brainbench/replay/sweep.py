@@ -76,17 +76,32 @@ def sweep(
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one."""
     finished: dict[int, Replayed] = {}
     result = Sweep()
-    by_system: dict[str, dict[int, Task]] = {}
-    for number, task in enumerate(tasks):
-        by_system.setdefault(task.system, {})[number] = task
-    for own in by_system.values():
-        with _workers(jobs) as pool:
-            for number, replayed, peak in _results(pool, own, jobs, fixture_seconds):
+    for own, workers in _shares(tasks, jobs):
+        with _workers(workers) as pool:
+            for number, replayed, peak in _results(pool, own, workers, fixture_seconds):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
                 done(len(finished))
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
+
+
+def _shares(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[dict[int, Task], int]]:
+    """The tasks by who plays them: each system in `jobs` workers, those with a large brain in one, brain by brain."""
+    by_system: dict[tuple[str, bool], dict[int, Task]] = {}
+    for number, task in enumerate(tasks):
+        by_system.setdefault((task.system, task.brain is not None), {})[number] = task
+    for (_, large), own in by_system.items():
+        if large:
+            by_brain = sorted(own.items(), key=lambda item: (item[1].brain and item[1].brain.name, item[0]))
+            yield dict(by_brain), 1
+        else:
+            yield own, jobs
+
+
+def _longest(task: Task, seconds: float) -> float:
+    """How long a worker may take over a task: filling a large brain is not on the fixture's own time."""
+    return seconds + (task.brain.seconds if task.brain is not None else 0.0)
 
 
 @contextmanager
@@ -128,10 +143,11 @@ def _results(
                 reason = "not tried: fixtures before it hung or ended the system's process"
                 yield number, unplayed(task, reason), 0.0
                 continue
-            under_way[pool.schedule(play, args=(blind(task),), timeout=seconds)] = number
+            under_way[pool.schedule(play, args=(blind(task),), timeout=_longest(task, seconds))] = number
         if not under_way:
             continue
-        if not wait(under_way, timeout=seconds + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
+        longest = max(_longest(tasks[number], seconds) for number in under_way.values())
+        if not wait(under_way, timeout=longest + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
             reason = "not tried: the system's processes no longer answer the bench"
             yield from ((n, unplayed(tasks[n], reason), 0.0) for n in (*under_way.values(), *dict(waiting)))
             pool.stop()  # type: ignore[no-untyped-call]
@@ -140,7 +156,7 @@ def _results(
             number = under_way.pop(future)
             task = tasks[number]
             try:
-                played = _told(future, seconds, Played)
+                played = _told(future, _longest(task, seconds), Played)
                 yield number, _as_asked(task, played.replayed), played.peak_mb
             except SystemFailure as error:
                 failures[task.seam.name] += 1
