@@ -27,9 +27,9 @@ from brainbench.model import (
     Turn,
 )
 from brainbench.replay import observations_hash
-from brainbench.replay.sweep import sweep, traits_of
+from brainbench.replay.sweep import traits_of
 from brainbench.report.ties import mcnemar
-from brainbench.run import Choice, Run, jobs_for, measure, tasks_of
+from brainbench.run import Choice, Run, jobs_for, laid_out, measure, played
 from brainbench.suites import SUITES, Cell, judge
 from brainbench.suites.matching import says
 
@@ -426,15 +426,16 @@ def _trouble(played: Played, name: str, suite: str) -> str:
 def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str, str]:
     """Hashes of what was seen of the system and of `random`: first, again, with other jobs and in another order."""
     names = (system, "random")
-    tasks = tasks_of(replace(run.choice, systems=names), run.corpus)
-    jobs = jobs_for(run.choice, tasks_of(run.choice, run.corpus))
+    choice = replace(run.choice, systems=names)
+    jobs = jobs_for(run.choice, len(run.replays))
     seen = {f"{name}/first": observations_hash(r for r in run.replays if r.system == name) for name in names}
-    for way in WAYS:
-        told(f"playing {way}")
-        workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
-        order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
-        replays = sweep(tasks, workers, fixture_seconds=run.choice.fixture_seconds, order=order).replays
-        seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
+    with laid_out(choice, run.corpus) as tasks:
+        for way in WAYS:
+            told(f"playing {way}")
+            workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
+            order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
+            replays = played(choice, tasks, jobs=workers, order=order).replays
+            seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
     return seen
 
 

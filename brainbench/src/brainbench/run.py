@@ -10,21 +10,25 @@ import os
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
+from brainbench.datasets import brains
 from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
+from brainbench.replay.brains import Brain
 from brainbench.replay.seal import can_seal
-from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
+from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
@@ -36,6 +40,8 @@ WORTH_A_WORKER = 300
 """Replays of a system for which one more worker process is worth its start."""
 EVERY_PAGE = 1_000_000
 """The page budget of a system in UNBOUNDED."""
+FILLING = 4
+"""How many times the time of a fixture a system may spend on writing the pages of one large brain."""
 HOME = Path(__file__).parent
 
 
@@ -140,16 +146,9 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
-    tasks = tasks_of(choice, corpus)
-    progress(0, len(tasks))
-    jobs = jobs_for(choice, tasks)
-    swept = sweep(
-        tasks,
-        jobs,
-        fixture_seconds=choice.fixture_seconds,
-        hidden=hidden_from_systems(choice.fixtures, choice.gold),
-        done=lambda done: progress(done, len(tasks)),
-    )
+    with laid_out(choice, corpus) as tasks:
+        progress(0, len(tasks))
+        swept = played(choice, tasks, done=lambda done: progress(done, len(tasks)))
     seen = observations_hash(swept.replays)
     gold = gold_after(choice, corpus, hashed)
     board = _board(choice, corpus, gold, hashed, swept.replays, warnings)
@@ -180,9 +179,28 @@ def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold
     return gold
 
 
-def jobs_for(choice: Choice, tasks: Sequence[Task]) -> int:
+def played(
+    choice: Choice,
+    tasks: Sequence[Task],
+    *,
+    jobs: int | None = None,
+    order: Callable[[Task], str] = by_run_id,
+    done: Callable[[int], None] = lambda count: None,
+) -> Sweep:
+    """The replays of these tasks, in `jobs` workers where not as was chosen; `done` is told of every finished one."""
+    return sweep(
+        tasks,
+        jobs or jobs_for(choice, len(tasks)),
+        fixture_seconds=choice.fixture_seconds,
+        hidden=hidden_from_systems(choice.fixtures, choice.gold),
+        order=order,
+        done=done,
+    )
+
+
+def jobs_for(choice: Choice, replays: int) -> int:
     """How many workers a system is played in: as asked, else by the work and the cores, at most 4."""
-    return choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
+    return choice.jobs or min(4, os.cpu_count() or 1, 1 + replays // (len(choice.systems) * WORTH_A_WORKER))
 
 
 def names() -> Mapping[str, Mapping[str, str]]:
@@ -249,8 +267,18 @@ def _as_met_by(system: str, seam: SeamConfig) -> SeamConfig:
     return replace(seam, budget=replace(seam.budget, pages=EVERY_PAGE), deviations=deviations)
 
 
-def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
-    """Which fixture goes through which seam. What shared suites alone ask is played once, through the first seam."""
+@contextmanager
+def laid_out(choice: Choice, corpus: Corpus) -> Iterator[list[Task]]:
+    """The tasks of a choice, with the large brains that they are played in laid into files for as long as it takes."""
+    with brains.laid_out(corpus, FILLING * choice.fixture_seconds) as large:
+        yield tasks_of(choice, corpus, large)
+
+
+def tasks_of(choice: Choice, corpus: Corpus, large: Mapping[str, Brain] = MappingProxyType({})) -> list[Task]:
+    """Which fixture goes through which seam, and in which large brain.
+
+    What shared suites alone ask is played once, through the first seam.
+    """
     shared = {name for name, suite in SUITES.items() if suite.shared}
     key = corpora.script_hash(corpus)
     tasks = []
@@ -262,8 +290,9 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
                     asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key, f"{system}/{seam.name}")
-                    met = _as_met_by(system, seam)
-                    tasks.append(Task(system, met, fixture, run_id, choice.seed, choice.traits[system].can))
+                    met, can = _as_met_by(system, seam), choice.traits[system].can
+                    brain = large[fixture.universe] if fixture.universe else None
+                    tasks.append(Task(system, met, fixture, run_id, choice.seed, can, brain))
     return tasks
 
 

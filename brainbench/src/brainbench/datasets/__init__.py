@@ -8,3 +8,7 @@ DATASETS: Mapping[str, str] = {
     "core": "brainbench.datasets.core_gen:build",
 }
 """What can be made: name -> `module:function`, a function that takes the directory to write and returns None."""
+BRAINS: Mapping[str, str] = {
+    "brainbench.datasets.core_gen": "brainbench.datasets.core_gen.universe:brain",
+}
+"""What makes large brains: the generator that MANIFEST.json names -> `module:function`, from name and seed to pages."""

@@ -26,7 +26,7 @@ from brainbench.live.prompt import offered, prompt_hash, tools_hash
 from brainbench.model import Fixture, SeamConfig
 from brainbench.replay.staging import staging
 from brainbench.replay.worker import Task
-from brainbench.run import HOME, Choice, gold_after, loaded, tasks_of
+from brainbench.run import HOME, Choice, gold_after, hidden_from_systems, laid_out, loaded
 from brainbench.suites.scripts import user_scenes
 
 __all__ = ["ARMS", "LIVE_METRICS", "LiveRun", "Plan", "measure_live", "narrowed_to"]
@@ -74,19 +74,19 @@ def measure_live(
         raise NothingMeasured(f"no fixture declares {SUITE}: a model is put to no other turns")
     corpus = replace(corpus, fixtures=narrowed_to(asking, limit))
     choice = replace(choice, seams=_one_seam(choice), suites=(SUITE,))
-    tasks = tasks_of(choice, corpus)
-    of = sum(len(user_turns(task.fixture)) for task in tasks) * len(plan.arms) * plan.repeats
-    progress(0, of)
     played = Played()
-    for system in choice.systems:
-        own = [task for task in tasks if task.system == system]
-        before = len(played.turns)
-        with staging(choice.fixture_seconds) as staged:
-            player = Player(chat, plan, staged, lambda done, before=before: progress(before + done, of))  # type: ignore[misc]
-            found = player.play(own)
-        played.turns += found.turns
-        played.not_applicable |= found.not_applicable
-        played.seed_failures |= found.seed_failures
+    with laid_out(choice, corpus) as tasks:
+        of = sum(len(user_turns(task.fixture)) for task in tasks) * len(plan.arms) * plan.repeats
+        progress(0, of)
+        for system in choice.systems:
+            own = [task for task in tasks if task.system == system]
+            before = len(played.turns)
+            with staging(hidden_from_systems(choice.fixtures, choice.gold), choice.fixture_seconds) as staged:
+                player = Player(chat, plan, staged, lambda done, before=before: progress(before + done, of))  # type: ignore[misc]
+                found = player.play(own)
+            played.turns += found.turns
+            played.not_applicable |= found.not_applicable
+            played.seed_failures |= found.seed_failures
     seen = _seen_hash(played)
     gold = gold_after(choice, corpus, hashed)
     if not played.turns:

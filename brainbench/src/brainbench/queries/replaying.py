@@ -12,9 +12,9 @@ from fractions import Fraction
 from brainbench.errors import UsageError
 from brainbench.metrics import Ratio
 from brainbench.metrics.values import ratio
-from brainbench.model import Ask, Budget, Capability, Message
+from brainbench.model import Ask, Budget, Capability, Message, pointer_ids
 from brainbench.queries.files import Row
-from brainbench.replay import pointer_ids, what_happened
+from brainbench.replay import what_happened
 from brainbench.systems import System, load_system
 
 SLOW = 2

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 import rfc8785
@@ -56,6 +56,17 @@ PUSHED = frozenset({"know-to-ask", "push"})
 T = TypeVar("T")
 
 
+class TooSlow(SystemFailure):
+    """A system had not taken all pages of a large brain when its time was up."""
+
+
+class LargeBrain(Protocol):
+    """Many pages that are put into a system before a fixture is played."""
+
+    def pour(self, system: System, source: str) -> None:
+        """Make them the pages of `source`. TooSlow if that takes the system too long."""
+
+
 def estimated_tokens(text: str) -> int:
     """Tokens of a text as the v1 format counts them: UTF-16 units / 4, rounded up.
 
@@ -71,19 +82,28 @@ def missing_capabilities(fixture: Fixture, can: frozenset[Capability]) -> tuple[
     writes = [*fixture.setup, *(e for e in fixture.events if isinstance(e, Write))]
     needs |= {Capability.PAGE_WRITE for w in writes if w.via == "page"}
     needs |= {Capability.FACT_WRITE for w in writes if w.via == "fact"}
+    if fixture.universe is not None:
+        needs.add(Capability.PAGE_WRITE)
     if len(fixture.sources) > 1:
         needs.add(Capability.SOURCES)
     return tuple(sorted(needs - can))
 
 
-def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) -> Replayed:
-    """What was observed on every event of the fixture that this seam asks about."""
+def replay(
+    system: System, seam: SeamConfig, fixture: Fixture, run: RunContext, brain: LargeBrain | None = None
+) -> Replayed:
+    """What was observed on every event of the fixture that this seam asks about.
+
+    The pages of `brain` are there before those of the fixture.
+    """
     played = Replayed(fixture.fixture_id, system.name, seam.name)
     missing = missing_capabilities(fixture, system.can)
     if missing:
         return replace(played, missing=missing)
     try:
-        fill(system, fixture, run)
+        fill(system, fixture, run, brain)
+    except TooSlow:
+        raise
     except Exception as error:
         return replace(played, seed_failure=what_happened(error))
     session = _Play(system, seam, fixture, run)
@@ -97,9 +117,12 @@ def replay(system: System, seam: SeamConfig, fixture: Fixture, run: RunContext) 
     return replace(played, observations=observations, facts=facts)
 
 
-def fill(system: System, fixture: Fixture, run: RunContext) -> None:
+def fill(system: System, fixture: Fixture, run: RunContext, brain: LargeBrain | None = None) -> None:
     """Open the system's memory and put into it what the fixture starts with. Whatever goes wrong there is raised."""
     system.open(run)
+    if brain is not None:
+        system.tell_time(FIRST_TIME)
+        brain.pour(system, fixture.active_source)
     system.tell_time(_first_time(fixture))
     for write in fixture.setup:
         _seed(system, write, fixture.active_source)

@@ -74,7 +74,7 @@ def begin(task: Task, push: bool) -> bytes:
     directory = tempfile.mkdtemp(dir=worker._worker_directory)
     run = RunContext(task.run_id, task.fixture.sources, task.fixture.active_source, directory, task.seed)
     try:
-        fill(system, task.fixture, run)
+        fill(system, task.fixture, run, worker._filling(task))
     except Exception as error:
         remove(directory)
         return msgspec.msgpack.encode(Began(seed_failure=what_happened(error)))

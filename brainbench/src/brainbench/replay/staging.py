@@ -13,7 +13,7 @@ from pebble import ProcessPool
 from brainbench.model import Observation
 from brainbench.replay import stage
 from brainbench.replay.stage import HITS, PAGE_CHARS, TOOLS, Began, Found
-from brainbench.replay.sweep import FIXTURE_SECONDS, SPARE_SECONDS, _told, _workers
+from brainbench.replay.sweep import FIXTURE_SECONDS, SPARE_SECONDS, _told, _workers, time_for
 from brainbench.replay.worker import Task, blind
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class Staging:
 
     def begin(self, task: Task, *, push: bool) -> Began:
         """Fill the memory of a task and stand before its first event; without `push` it is asked for nothing."""
-        return self._done(stage.begin, (blind(task), push), Began)
+        return self._done(stage.begin, (blind(task), push), Began, time_for(task, self.seconds))
 
     def advance(self) -> Observation | None:
         """The next event that was observed, or None after the last."""
@@ -41,15 +41,21 @@ class Staging:
         most = 1 if TOOLS[tool].argument == "id" else HITS
         return Found(found.text[:_MOST_CHARS], found.ids[:most], found.error)
 
-    def _done(self, act: Callable[..., bytes], args: tuple[object, ...], kind: type[T]) -> T:
-        future = self.pool.schedule(act, args=args, timeout=self.seconds)
-        wait([future], timeout=self.seconds + SPARE_SECONDS)
-        told: T = _told(future, self.seconds, kind)
+    def _done(
+        self, act: Callable[..., bytes], args: tuple[object, ...], kind: type[T], seconds: float | None = None
+    ) -> T:
+        most = seconds or self.seconds
+        future = self.pool.schedule(act, args=args, timeout=most)
+        wait([future], timeout=most + SPARE_SECONDS)
+        told: T = _told(future, most, kind)
         return told
 
 
 @contextmanager
-def staging(seconds: float = FIXTURE_SECONDS) -> Iterator[Staging]:
-    """A worker for fixtures that are played turn by turn; nothing of it is left afterwards."""
-    with _workers(1) as pool:
+def staging(hidden: tuple[str, ...] = (), seconds: float = FIXTURE_SECONDS) -> Iterator[Staging]:
+    """A worker for fixtures that are played turn by turn; nothing of it is left afterwards.
+
+    What is below the `hidden` directories it cannot read.
+    """
+    with _workers(1, hidden) as pool:
         yield Staging(pool, seconds)

@@ -68,6 +68,11 @@ def traits_of(name: str, hidden: tuple[str, ...] = ()) -> Traits:
     return traits
 
 
+def by_run_id(task: Task) -> str:
+    """An order that is a shuffle by the seed."""
+    return task.run_id
+
+
 def sweep(
     tasks: Sequence[Task],
     jobs: int,
@@ -75,7 +80,7 @@ def sweep(
     fixture_seconds: float = FIXTURE_SECONDS,
     hidden: tuple[str, ...] = (),
     done: Callable[[int], None] = lambda count: None,
-    order: Callable[[Task], str] = lambda task: task.run_id,
+    order: Callable[[Task], str] = by_run_id,
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
 
@@ -85,20 +90,36 @@ def sweep(
     """
     finished: dict[int, Replayed] = {}
     result = Sweep()
-    by_place: dict[tuple[str, str], dict[int, Task]] = {}
     failures: dict[str, Counter[str]] = {}
-    for number, task in enumerate(tasks):
-        by_place.setdefault((task.system, task.seam.name), {})[number] = task
-    for (system, _), own in by_place.items():
+    for system, own, workers in _shares(tasks, jobs, order):
         failed = failures.setdefault(system, Counter())
-        shuffled = dict(sorted(own.items(), key=lambda item: order(item[1])))
-        with _workers(jobs, hidden) as pool:
-            for number, replayed, peak in _results(pool, shuffled, jobs, fixture_seconds, failed):
+        with _workers(workers, hidden) as pool:
+            for number, replayed, peak in _results(pool, own, workers, fixture_seconds, failed):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
                 done(len(finished))
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
+
+
+def _shares(
+    tasks: Sequence[Task], jobs: int, order: Callable[[Task], str]
+) -> Iterator[tuple[str, dict[int, Task], int]]:
+    """System, tasks and number of workers: `jobs` for each seam of a system, one for its large brains, brain by brain.
+
+    Each seam has workers of its own, so that nothing seen in one can be remembered in another.
+    """
+    places: dict[tuple[str, str, bool], dict[int, Task]] = {}
+    for number, task in enumerate(tasks):
+        places.setdefault((task.system, task.seam.name, task.brain is not None), {})[number] = task
+    for (system, _, large), own in places.items():
+        shuffled = sorted(own.items(), key=lambda item: (item[1].brain.name if item[1].brain else "", order(item[1])))
+        yield system, dict(shuffled), 1 if large else jobs
+
+
+def time_for(task: Task, seconds: float) -> float:
+    """How long a worker may take over a task: filling a large brain is not on the fixture's own time."""
+    return seconds + (task.brain.seconds if task.brain is not None else 0.0)
 
 
 @contextmanager
@@ -140,10 +161,11 @@ def _results(
                 reason = "not tried: fixtures before it hung or ended the system's process"
                 yield number, unplayed(task, reason), 0.0
                 continue
-            under_way[pool.schedule(play, args=(blind(task),), timeout=seconds)] = number
+            under_way[pool.schedule(play, args=(blind(task),), timeout=time_for(task, seconds))] = number
         if not under_way:
             continue
-        if not wait(under_way, timeout=seconds + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
+        longest = max(time_for(tasks[number], seconds) for number in under_way.values())
+        if not wait(under_way, timeout=longest + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
             reason = "not tried: the system's processes no longer answer the bench"
             yield from ((n, unplayed(tasks[n], reason), 0.0) for n in (*under_way.values(), *dict(waiting)))
             pool.stop()  # type: ignore[no-untyped-call]
@@ -152,7 +174,7 @@ def _results(
             number = under_way.pop(future)
             task = tasks[number]
             try:
-                played = _told(future, seconds, Played)
+                played = _told(future, time_for(task, seconds), Played)
                 yield number, _as_asked(task, played.replayed), played.peak_mb
             except SystemFailure as error:
                 failures[task.seam.name] += 1

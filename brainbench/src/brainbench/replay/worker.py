@@ -33,6 +33,7 @@ from brainbench.model import (
     Turn,
 )
 from brainbench.replay import PUSHED, replay, what_happened
+from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import remove
 from brainbench.replay.seal import seal
 from brainbench.systems import System, load_system
@@ -58,6 +59,7 @@ class Task:
     run_id: str
     seed: int
     can: frozenset[Capability]
+    brain: Brain | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ def blind(task: Task) -> Task:
         language="und",
         tags=(),
         holdout=False,
+        universe=None,
         suites=_pushed(fixture.suites),
         declares=tuple((names[name], _pushed(suites)) for name, suites in fixture.declares),
         origins=tuple((event_id, Origin(names[origin.fixture_id], 0)) for event_id, origin in fixture.origins),
@@ -106,6 +109,7 @@ def unplayed(task: Task, reason: str) -> Replayed:
 
 
 _open_systems: dict[str, System] = {}
+_fillings: dict[tuple[str, str], Filling] = {}
 _worker_directory = ""
 
 
@@ -139,9 +143,19 @@ def _play(task: Task) -> Replayed:
     fixture = task.fixture
     run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
     try:
-        return replay(system, task.seam, fixture, run)
+        return replay(system, task.seam, fixture, run, _filling(task))
     finally:
         remove(directory)
+
+
+def _filling(task: Task) -> Filling | None:
+    """The large brain of the task, loaded once in this worker."""
+    if task.brain is None:
+        return None
+    key = (task.system, task.brain.name)
+    if key not in _fillings:
+        _fillings[key] = Filling(task.brain)
+    return _fillings[key]
 
 
 def enter(directory: str, hidden: tuple[str, ...] = ()) -> None:

@@ -87,6 +87,11 @@ class System:
         """Keep a page, by the ordinary page write. (page_write)"""
         raise Unsupported("page_write")
 
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        """Keep some of the many pages of a large brain. Override where that is quicker than one by one. (page_write)"""
+        for page in pages:
+            self.write_page(page)
+
     def read_page(self, source: str, slug: str) -> str | None:
         """The page's Markdown, or None. Used to see that seeds have landed. (page_write)"""
         raise Unsupported("page_write")
@@ -94,6 +99,13 @@ class System:
     def edit_page(self, page: PageIn) -> None:
         """Replace a page that exists. (edit)"""
         raise Unsupported("edit")
+
+    def keep(self, name: str) -> None:
+        """Remember all that is stored now as a snapshot called `name`, beyond the next `open`. Nothing by default."""
+
+    def restore(self, name: str) -> bool:
+        """After `open`: be as the snapshot was. False if there is none; then the bench writes its pages again."""
+        return False
 
     def write_fact(self, fact: FactIn) -> None:
         """Keep a fact. (fact_write)"""

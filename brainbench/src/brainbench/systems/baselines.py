@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from brainbench import __version__
 from brainbench.errors import SystemFailure
@@ -42,8 +44,18 @@ class Null(System):
     version = __version__
     can = frozenset(Capability) - {Capability.HOOK_PROCESS}
 
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[tuple[str, str], str]] = {}
+
     def open(self, run: RunContext) -> None:
         self._written: dict[tuple[str, str], str] = {}
+
+    def keep(self, name: str) -> None:
+        self._kept[name] = dict(self._written)
+
+    def restore(self, name: str) -> bool:
+        self._written = dict(self._kept.get(name, {}))
+        return name in self._kept
 
     def write_page(self, page: PageIn) -> None:
         self._written[page.source, page.slug] = page.content
@@ -70,30 +82,117 @@ class Null(System):
         return Injection("", ids=())
 
 
+class _Shelf:
+    """The pages of one source, with the words that each holds and in how many of its lines; can undo changes."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.lengths: dict[str, int] = {}
+        self.holders: dict[str, dict[str, int]] = {}
+        """word -> page -> how often it stands there."""
+        self._words: dict[str, Counter[str]] = {}
+        self._before: dict[str, str | None] | None = None
+        self._order: tuple[str, ...] = ()
+
+    def put(self, slug: str, content: str) -> None:
+        """Keep a page or replace it."""
+        if self._before is not None:
+            self._before.setdefault(slug, self.texts.get(slug))
+        self._drop(slug)
+        bag = Counter(_words(content))
+        self.texts[slug], self.lengths[slug], self._words[slug] = content, bag.total(), bag
+        for word, count in bag.items():
+            self.holders.setdefault(word, {})[slug] = count
+
+    def mark(self) -> None:
+        """From here on changes can be undone, to the order of the pages."""
+        self._before, self._order = {}, tuple(self.texts)
+
+    def undo(self) -> Mapping[str, str | None]:
+        """Be as at the mark. Gives the pages that were changed since, as they are now: None where there is none."""
+        before, self._before = self._before or {}, None
+        for slug, content in before.items():
+            if content is None:
+                self._drop(slug)
+            else:
+                self.put(slug, content)
+        if any(content is not None for content in before.values()):
+            self.texts = {slug: self.texts[slug] for slug in self._order}
+        self.mark()
+        return before
+
+    def _drop(self, slug: str) -> None:
+        if self.texts.pop(slug, None) is not None:
+            del self.lengths[slug]
+            for word in self._words.pop(slug):
+                del self.holders[word][slug]
+                if not self.holders[word]:
+                    del self.holders[word]
+
+
+class _Shelves:
+    """The pages of every source, and snapshots of them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, dict[str, _Shelf]] = {}
+        self.by_source: dict[str, _Shelf] = {}
+
+    def clear(self) -> None:
+        self.by_source = {}
+
+    def of(self, source: str) -> _Shelf:
+        """The pages of a source, to be written."""
+        return self.by_source.setdefault(source, _Shelf())
+
+    def get(self, source: str) -> _Shelf:
+        """The pages of a source, none where it is unknown."""
+        return self.by_source.get(source, _Shelf())
+
+    def keep(self, name: str) -> None:
+        self._kept[name] = dict(self.by_source)
+        for shelf in self.by_source.values():
+            shelf.mark()
+
+    def restore(self, name: str) -> Mapping[str, Mapping[str, str | None]] | None:
+        """By source what was undone, as `_Shelf.undo` gives it; None where nothing was kept under this name."""
+        if name not in self._kept:
+            return None
+        self.by_source = dict(self._kept[name])
+        return {source: shelf.undo() for source, shelf in self.by_source.items()}
+
+
 class Keeper(System):
     """Keeps pages by source, in the order in which they were last written."""
 
     version = __version__
     can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SOURCES})
 
+    def __init__(self) -> None:
+        self._shelves = _Shelves()
+
     def open(self, run: RunContext) -> None:
-        self._pages: dict[tuple[str, str], str] = {}
+        self._shelves.clear()
+
+    def keep(self, name: str) -> None:
+        self._shelves.keep(name)
+
+    def restore(self, name: str) -> bool:
+        return self._shelves.restore(name) is not None
 
     def write_page(self, page: PageIn) -> None:
-        self._pages.pop((page.source, page.slug), None)
-        self._pages[page.source, page.slug] = page.content
+        self._shelves.of(page.source).put(page.slug, page.content)
 
     def read_page(self, source: str, slug: str) -> str | None:
-        return self._pages.get((source, slug))
+        return self._shelves.get(source).texts.get(slug)
 
     def edit_page(self, page: PageIn) -> None:
-        if (page.source, page.slug) not in self._pages:
+        if self.read_page(page.source, page.slug) is None:
             raise SystemFailure(f"no page {page.slug!r} to edit")
         self.write_page(page)
 
     def pages_of(self, source: str) -> dict[str, str]:
         """The pages of one source, newest last."""
-        return {slug: content for (where, slug), content in self._pages.items() if where == source}
+        return self._shelves.get(source).texts
 
 
 class Bm25(Keeper):
@@ -103,25 +202,61 @@ class Bm25(Keeper):
     can = Keeper.can | {Capability.SEARCH}
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        texts = self.pages_of(source)
-        ranked = sorted(_bm25(texts, _words(query)).items(), key=lambda item: (-item[1], item[0]))
-        return [_hit(slug, texts[slug], score) for slug, score in ranked[:limit] if score > 0]
+        shelf = self._shelves.get(source)
+        ranked = sorted(_bm25(shelf, _words(query)).items(), key=lambda item: (-item[1], item[0]))
+        return [_hit(slug, shelf.texts[slug], score) for slug, score in ranked[:limit] if score > 0]
 
 
 class FilesGrep(System):
-    """Pages as files in a folder; a search counts the lines that hold any of the words, most lines first."""
+    """Pages as files in a folder; a search counts the lines that hold any of the words, most lines first.
+
+    Which files hold a word is remembered, for nobody else writes into the folder; their lines are read each time.
+    """
 
     name = "files+grep"
     version = __version__
     can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES})
 
+    def __init__(self) -> None:
+        self._shelves = _Shelves()
+        self._kept: dict[str, Path] = {}
+
     def open(self, run: RunContext) -> None:
         self._root = Path(run.directory) / "files"
+        self._shelves.clear()
+
+    def close(self) -> None:
+        for folder in self._kept.values():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def keep(self, name: str) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="kept-"))
+        if self._root.is_dir():
+            self._root.rename(folder / "files")
+        self._root, self._kept[name] = folder / "files", folder
+        self._shelves.keep(name)
+
+    def restore(self, name: str) -> bool:
+        undone = self._shelves.restore(name)
+        if undone is None:
+            return False
+        self._root = self._kept[name] / "files"
+        for source, pages in undone.items():
+            for slug, content in pages.items():
+                if content is None:
+                    self._path(source, slug).unlink()
+                else:
+                    self._write(source, slug, content)
+        return True
 
     def write_page(self, page: PageIn) -> None:
-        path = self._path(page.source, page.slug)
+        self._write(page.source, page.slug, page.content)
+        self._shelves.of(page.source).put(page.slug, page.content)
+
+    def _write(self, source: str, slug: str, content: str) -> None:
+        path = self._path(source, slug)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page.content, encoding="utf-8", newline="")
+        path.write_text(content, encoding="utf-8", newline="")
 
     def read_page(self, source: str, slug: str) -> str | None:
         path = self._path(source, slug)
@@ -133,13 +268,12 @@ class FilesGrep(System):
         self.write_page(page)
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        words = set(_words(query))
+        words, shelf = set(_words(query)), self._shelves.get(source)
         found: list[tuple[int, str, str]] = []
-        for path in sorted((self._root / quote(source, safe="")).glob("*.md")):
-            text = path.read_text(encoding="utf-8")
+        for slug in {slug for word in words for slug in shelf.holders.get(word, ())}:
+            text = self.read_page(source, slug) or ""
             lines = sum(bool(words & set(_words(line))) for line in text.splitlines())
-            if lines:
-                found.append((-lines, unquote(path.stem), text))
+            found.append((-lines, slug, text))
         return [_hit(slug, text, float(-rank)) for rank, slug, text in sorted(found)[:limit]]
 
     def _path(self, source: str, slug: str) -> Path:
@@ -157,15 +291,13 @@ def _hit(slug: str, content: str, score: float) -> SearchHit:
     return SearchHit(slug, title.group(1).strip("\"'") if title else "", content, score, names)
 
 
-def _bm25(texts: dict[str, str], query: Iterable[str]) -> dict[str, float]:
-    bags = {slug: Counter(_words(text)) for slug, text in texts.items()}
-    lengths = {slug: bag.total() for slug, bag in bags.items()}
-    average = sum(lengths.values()) / max(1, len(lengths)) or 1.0
-    scores = dict.fromkeys(bags, 0.0)
+def _bm25(shelf: _Shelf, query: Iterable[str]) -> dict[str, float]:
+    average = sum(shelf.lengths.values()) / max(1, len(shelf.lengths)) or 1.0
+    scores: dict[str, float] = {}
     for word in dict.fromkeys(query):
-        holders = [slug for slug, bag in bags.items() if word in bag]
-        idf = math.log(1 + (len(bags) - len(holders) + 0.5) / (len(holders) + 0.5))
-        for slug in holders:
-            tf = bags[slug][word]
-            scores[slug] += idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * lengths[slug] / average))
+        holders = shelf.holders.get(word, {})
+        idf = math.log(1 + (len(shelf.lengths) - len(holders) + 0.5) / (len(holders) + 0.5))
+        for slug, tf in holders.items():
+            long = 1 - B + B * shelf.lengths[slug] / average
+            scores[slug] = scores.get(slug, 0.0) + idf * tf * (K1 + 1) / (tf + K1 * long)
     return scores

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Sequence
 from random import Random
 
-from brainbench.model import Ask, Capability, Conversation, FactIn, FactRow, Injection, RunContext
+from brainbench.model import Ask, Capability, Conversation, FactIn, FactRow, Injection, PageIn, RunContext
 from brainbench.systems.baselines import Keeper
 
 FEW = 3
@@ -38,7 +38,8 @@ class Hoarder(Keeper):
 
     def write_conversation(self, conversation: Conversation) -> str | None:
         slug, source = f"conversations/{conversation.session}", conversation.source
-        self._pages[source, slug] = "\n\n".join(f"{said.role}: {said.text}" for said in conversation.messages)
+        text = "\n\n".join(f"{said.role}: {said.text}" for said in conversation.messages)
+        self.write_page(PageIn(source, slug, text))
         rows = (FactRow(said.fact, None, "panel", f"{source}:{slug}", slug) for said in conversation.scripted)
         self._facts += [(source, row) for row in rows]
         return slug

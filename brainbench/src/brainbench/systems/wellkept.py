@@ -86,11 +86,16 @@ class Wellkept(System):
         self._daemon: _Daemon | None = None
         self._source = "default"
         self._now = ""
+        self._filled = False
 
     def open(self, run: RunContext) -> None:
         if self._store is None:
             self._home = Path(tempfile.mkdtemp(prefix="wk-"))
             self._store = open_store("sqlite", self._home / "memory.db")
+            self.keep("empty")
+        if self._filled:
+            self.restore("empty")
+        self._filled = False
         self._store.reset()
         self._source = run.active_source
 
@@ -109,6 +114,24 @@ class Wellkept(System):
         except (sqlite3.Error, WellkeptError) as error:
             shutil.rmtree(self._home, ignore_errors=True)
             raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
+
+    def keep(self, name: str) -> None:
+        with self._file("memory.db") as store, self._file(f"{name}.kept") as kept:
+            store.backup(kept)
+        self._filled = True
+
+    def restore(self, name: str) -> bool:
+        """Copy the kept file into the one that store and daemon have open; to them it is one more transaction."""
+        if not (self._home / f"{name}.kept").exists():
+            return False
+        with self._file(f"{name}.kept") as kept, self._file("memory.db") as store:
+            kept.backup(store)
+        self._filled = True
+        return True
+
+    def _file(self, name: str) -> closing[sqlite3.Connection]:
+        """A connection of the bench's own to a database of this worker."""
+        return closing(sqlite3.connect(self._home / name))
 
     def close(self) -> None:
         if self._daemon is not None:
@@ -134,6 +157,13 @@ class Wellkept(System):
 
     def write_page(self, page: PageIn) -> None:
         self._memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        if self._store is None:
+            raise SystemFailure("the store is not open")
+        with self._store.transaction():
+            for page in pages:
+                self.write_page(page)
 
     def read_page(self, source: str, slug: str) -> str | None:
         try:

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from brainbench import gold
-from brainbench.corpus.manifest import Generator, Manifest, Split
-from brainbench.datasets.core_gen import languages, named, oblique, scenes, scopes
+from brainbench.corpus.manifest import Generator, Manifest, Split, Universe
+from brainbench.datasets.core_gen import crowded, languages, named, oblique, scenes, scopes, universe
 from brainbench.datasets.core_gen.script import PUSH, Script
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import OutputError
 from brainbench.model import Stratum
 
-VERSION = "0.1"
-SEED = 42
-HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout"
+VERSION = "1.0"
+SEED = universe.SEED
+HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout; a group goes where its first fixture goes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +42,22 @@ class Category:
 
 
 CATEGORIES: tuple[Category, ...] = (
-    Category("direct", 8, ("easy", "medium"), named.direct),
-    Category("silent", 4, ("easy", "medium", "hard", "easy"), named.silent, ("know-to-ask",)),
-    Category("push-budget", 5, ("easy", "medium"), named.push_budget),
-    Category("semantic", 4, ("hard",), oblique.semantic),
+    Category("direct", 60, ("easy", "medium"), named.direct),
+    Category("silent", 60, ("easy", "medium", "hard"), named.silent, ("know-to-ask",)),
+    Category("push-budget", 50, ("easy", "medium"), named.push_budget),
+    Category("semantic", 50, ("hard",), oblique.semantic),
     Category("pronoun", 5, ("medium", "hard"), scenes.scene),
-    Category("typo", 4, ("medium", "hard"), oblique.typo),
+    Category("typo", 40, ("medium", "hard"), oblique.typo),
     Category("multilingual", 25, ("easy", "medium", "hard"), languages.multilingual),
-    Category("code", 3, ("medium",), named.code),
-    Category("long", 2, ("medium", "hard"), named.long_turn),
-    Category("distractor", 3, ("medium", "hard"), named.distractor),
-    Category("near-duplicate", 4, ("medium", "hard"), named.near_duplicate),
+    Category("code", 30, ("medium",), named.code),
+    Category("long", 24, ("medium", "hard"), named.long_turn),
+    Category("distractor", 40, ("medium", "hard"), crowded.distractor),
+    Category("near-duplicate", 40, ("medium", "hard"), crowded.near_duplicate),
     Category("renamed", 4, ("medium", "hard"), scenes.scene),
     Category("stale", 4, ("medium", "hard"), scenes.scene, ("push",)),
     Category("assistant", 4, ("medium",), scenes.scene),
     Category("injection", 4, ("medium",), scenes.scene),
-    Category("multi-source", 5, ("easy", "medium"), scopes.multi_source),
+    Category("multi-source", 40, ("easy", "medium"), scopes.multi_source),
     Category("write-back", 9, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
     Category("continuity", 8, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
 )
@@ -94,21 +94,45 @@ def build(out: Path) -> None:
 
 
 def _manifest(made: tuple[Script, ...]) -> Manifest:
-    ids = [script.fixture_id for script in made]
-    held_out = tuple(name for at, name in enumerate(ids) if at % 7 == 6)
+    groups = _groups(made)
+    split = _split(made)
     return Manifest(
         name="core",
         version=VERSION,
         licence="CC-BY-4.0",
         generator=Generator("brainbench.datasets.core_gen", VERSION, SEED),
-        split=Split(tuple(name for name in ids if name not in held_out), held_out, HOLDOUT_RULE),
+        split=split,
+        groups=groups,
         counts={
             "category": _counted(script.category for script in made),
             "stratum": _counted(script.stratum for script in made),
             "language": _counted(script.language for script in made),
         },
+        universes={name: _universe(name) for name in sorted({s.universe for s in made if s.universe is not None})},
         canary=f"canary:core-corpus-{substream(SEED, 'corpus canary').next_u64():016x}",
     )
+
+
+def _split(made: Sequence[Script]) -> Split:
+    """Which fixtures gate and which are held out, by HOLDOUT_RULE."""
+    held_out: dict[str, bool] = {}
+    for at, script in enumerate(made):
+        held_out.setdefault(script.group or script.fixture_id, at % 7 == 6)
+    sides = [(script.fixture_id, held_out[script.group or script.fixture_id]) for script in made]
+    return Split(tuple(n for n, held in sides if not held), tuple(n for n, held in sides if held), HOLDOUT_RULE)
+
+
+def _groups(made: Sequence[Script]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for script in made:
+        if script.group is not None:
+            found[script.group] = (*found.get(script.group, ()), script.fixture_id)
+    return found
+
+
+def _universe(name: str) -> Universe:
+    pages = list(universe.brain(name, SEED))
+    return Universe(len(pages), SEED, universe.digest(pages))
 
 
 def _counted(values: Iterator[str]) -> Mapping[str, int]:

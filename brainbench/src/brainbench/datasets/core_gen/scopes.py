@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from brainbench.datasets.core_gen.named import ask_about, ask_in, english
+from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.world import Names, Page, plain_page
+from brainbench.datasets.core_gen.world import Named, Page, plain_page
 
-_OTHERS = ("choir", "clinic", "workshop", "sailing")
+_OTHERS = ("choir", "clinic", "workshop", "sailing", "allotment", "school")
 
 
 def multi_source(script: Script) -> None:
@@ -16,27 +16,32 @@ def multi_source(script: Script) -> None:
 
     Odd fixtures ask from a source that is not the default one.
     """
-    rng, names = script.rng, Names(script.rng)
+    rng = script.rng
     first, second = rng.sample(_OTHERS, 2)
     canaries = {first: script.source(first), second: script.source(second, "external")}
-    if script.index % 2:
+    if script.index % 4 > 1:
         canaries["default"] = f"canary:{rng.next_u64():016x}"
         script.active = first
         del canaries[first]
-    shared, own, also_own = names.person(), names.person(), names.thing("company")
-    foreign, foreign_firm = names.person(), names.thing("company")
-    script.seed(*(plain_page(rng, n) for n in (shared, own, also_own)), source=script.active)
-    nickname = rng.pick(english("nicknames"))
+    cast = Cast(script)
+    shared, own, thing = (cast.drawn(kind) for kind in ("person", "person", rng.pick(("company", "project", "fund"))))
+    cast.seed(shared, own, thing, source=script.active)
+    foreign, foreign_firm = cast.stranger(), cast.stranger("company")
+    nickname = rng.pick(lines("nicknames"))
     for source, canary in canaries.items():
-        pages = (plain_page(rng, shared, nickname), plain_page(rng, foreign), plain_page(rng, foreign_firm))
+        pages = (plain_page(rng, shared.of, nickname), plain_page(rng, foreign), plain_page(rng, foreign_firm))
         script.seed(*(_marked(p, canary) for p in pages), source=source)
-    turns = [(shared, True), (own, True), (also_own, True), (foreign, False), (foreign_firm, False)]
-    rng.shuffle(turns)
-    for who, is_known in turns:
-        ask_about(script, who, is_known)
-        script.reply(rng.pick(english("reply")))
+    turns: list[tuple[str, str, Named, bool]] = []
+    for known, unknown in ((shared.of, foreign), (thing.of, foreign_firm)):
+        for template, who in zip(rng.sample(cast.templates(known), 2), (known, unknown), strict=True):
+            turns.append((template, who.title, who, who is known))
+    turns.append((rng.pick(cast.templates(own.of)), own.of.title, own.of, True))
     if script.stratum == "medium":
-        ask_in(script, "Did {n} leave a message for me?", nickname, foreign, known=False)
+        turns.append(("Did {n} leave a message for me?", nickname, foreign, False))
+    rng.shuffle(turns)
+    for template, name, who, is_known in turns:
+        cast.ask(template, name, who, is_known)
+        cast.reply()
 
 
 def _marked(page: Page, canary: str) -> Page:

@@ -57,6 +57,10 @@ class Script:
     requires: tuple[str, ...] = ("page_write",)
     sources: list[dict[str, str]] = field(default_factory=lambda: [{"id": "default", "owner": "user"}])
     active: str = "default"
+    universe: str | None = None
+    """The large brain that this fixture is played in."""
+    group: str | None = None
+    """Fixtures of one group are gate together or holdout together."""
     labelled: list[Labelled] = field(default_factory=list)
     _setup: list[dict[str, Any]] = field(default_factory=list)
     _events: list[dict[str, Any]] = field(default_factory=list)
@@ -194,6 +198,7 @@ class Script:
             "requires": list(self.requires),
             "sources": self.sources,
             "active_source": self.active,
+            **({} if self.universe is None else {"universe": self.universe}),
             "setup": self._setup,
             "events": self._events,
             "scripted_facts": self._scripted,

@@ -1,0 +1,133 @@
+"""Turns among pages that are easily confused: in a large brain, or beside names that are almost the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from brainbench.datasets.core_gen.cast import Cast, lines
+from brainbench.datasets.core_gen.script import Script
+from brainbench.datasets.core_gen.universe import SEED, Member, brain_people
+from brainbench.datasets.core_gen.world import Named, slug_of
+from brainbench.datasets.splitmix import substream
+
+_BRAINS = ("brain-1k", "brain-10k")
+
+
+def distractor(script: Script) -> None:
+    """The same conversation twice, in a brain of a thousand pages and in one of ten thousand.
+
+    Some are named by surname and what they do, where others share the surname; strangers are made of the first name
+    of one and the surname of another.
+    """
+    script.universe = _BRAINS[script.index % 2]
+    script.group = f"distractor-{script.index // 2:03d}"
+    script.rng = substream(SEED, "distractor", "pair", script.index // 2)
+    rng, cast = script.rng, Cast(script)
+    first, second, third = (cast.member() for _ in range(3))
+    thing = cast.member(rng.pick(("company", "project", "fund", "event")))
+    cast.surround(rng.between(1, 6))
+    by_part = rng.sample(lines("by_part"), 3)
+    turns: list[tuple[str, str, Named, bool, str]] = [
+        (rng.pick(cast.templates(first.of)), first.of.title, first.of, True, ""),
+        (rng.pick(cast.templates(thing.of)), thing.of.title, thing.of, True, ""),
+    ]
+    if (second.of.family, second.part) not in _parts():
+        turns.append((by_part[0], second.of.family, second.of, True, second.part))
+        stranger = cast.stranger()
+        turns.append((by_part[0], stranger.family, stranger, False, cast.part_of_nobody(())))
+    crossed = _crossed(first.of, third.of)
+    if crossed.slug not in _slugs():
+        turns.append((turns[0][0], crossed.title, crossed, False, ""))
+    unknown = cast.stranger(thing.of.kind)
+    turns.append((rng.pick(cast.templates(unknown)), unknown.title, unknown, False, ""))
+    rng.shuffle(turns)
+    for template, name, who, is_known, part in turns:
+        cast.ask(template, name, who, is_known, part)
+        cast.reply()
+
+
+@cache
+def _slugs() -> frozenset[str]:
+    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name))
+
+
+@cache
+def _parts() -> frozenset[tuple[str, str]]:
+    """Surname and part of everybody in a large brain."""
+    return frozenset((family, part) for name in _BRAINS for _, family, part in brain_people(name))
+
+
+def _crossed(first: Named, second: Named) -> Named:
+    """A stranger with the first name of one person and the last name of another."""
+    title = f"{first.given} {second.family}"
+    return Named("person", title, slug_of("person", title), first.given, second.family)
+
+
+def near_duplicate(script: Script) -> None:
+    """Relatives with one surname, firms with one nickname; on hard surnames that need the part, and one letter off."""
+    rng, cast = script.rng, Cast(script)
+    head = cast.member()
+    relative = _relative(cast, head)
+    firms = _nicknamed(cast)
+    turns: list[tuple[str, str, Named, bool, str]] = []
+    asked = rng.sample(cast.templates(head.of), 2)
+    stranger = cast.stranger()
+    nobody = Named("person", f"{stranger.given} {head.of.family}", "people/nobody", stranger.given, head.of.family)
+    turns += [(asked[0], relative.of.title, relative.of, True, ""), (asked[1], nobody.title, nobody, False, "")]
+    other = cast.stranger("company")
+    about = rng.sample(lines("thing"), 2)
+    turns += [(about[0], firms[0].of.title, firms[0].of, True, ""), (about[1], other.title, other, False, "")]
+    if script.stratum == "hard":
+        turns += _hard_turns(cast, head)
+    cast.surround(rng.between(1, 5))
+    rng.shuffle(turns)
+    for template, name, who, is_known, part in turns:
+        cast.ask(template, name, who, is_known, part)
+        cast.reply()
+    if script.index % 2:
+        script.may(f"And what about {head.of.family}?", [head.of, relative.of])
+    else:
+        script.may(f"Did {firms[0].page.aliases[0]} write again?", [f.of for f in firms])
+
+
+def _hard_turns(cast: Cast, head: Member) -> list[tuple[str, str, Named, bool, str]]:
+    """A shared surname with what one of its bearers does, and a near name with what no bearer does."""
+    rng = cast.rng
+    by_part = rng.sample(lines("by_part"), 2)
+    off = _one_letter_off(head.of)
+    return [
+        (by_part[0], head.of.family, head.of, True, head.part),
+        (by_part[0], off.title, off, False, cast.part_of_nobody(())),
+    ]
+
+
+def _relative(cast: Cast, of: Member) -> Member:
+    """Somebody else with the surname of `of` and another part, seeded."""
+    while True:
+        drawn = cast.drawn("person")
+        title = f"{drawn.of.given} {of.of.family}"
+        if drawn.part != of.part and drawn.of.given != of.of.given and drawn.of.title not in drawn.page.body:
+            named = Named("person", title, slug_of("person", title), drawn.of.given, of.of.family)
+            made = replace(
+                drawn, of=named, page=replace(drawn.page, of=named, aliases=(), body=_own_body(drawn, named))
+            )
+            cast.seed(made)
+            return made
+
+
+def _own_body(drawn: Member, named: Named) -> str:
+    return drawn.page.body.replace(drawn.of.title, named.title)
+
+
+def _nicknamed(cast: Cast) -> tuple[Member, Member]:
+    """Two firms that go by one nickname."""
+    nickname = cast.rng.pick(lines("nicknames"))
+    return cast.member("company", alias=nickname), cast.member("company", alias=nickname)
+
+
+def _one_letter_off(of: Named) -> Named:
+    """Somebody whose surname ends in another letter than that of `of`."""
+    endings = "ao" if of.family[-1] in "aeiou" else "nsl"
+    family = of.family[:-1] + next(c for c in endings if c != of.family[-1])
+    return Named("person", f"{of.given} {family}", slug_of("person", f"{of.given} {family}"), of.given, family)
