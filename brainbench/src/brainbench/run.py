@@ -23,11 +23,12 @@ from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
-from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
+from brainbench.replay.sweep import FIXTURE_SECONDS, refusal, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
 from brainbench.systems import SYSTEMS, load_system, system_names
+from brainbench.systems.access import Access
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
@@ -53,6 +54,7 @@ class Choice:
     modes: Mapping[str, str] = field(default_factory=dict)
     fixture_seconds: float = FIXTURE_SECONDS
     command: tuple[str, ...] = ()
+    access: Access = field(default_factory=Access)
 
     @property
     def narrowed(self) -> bool:
@@ -85,6 +87,7 @@ def choose(
     jobs: int | None = None,
     timeout: float = FIXTURE_SECONDS,
     command: Sequence[str] = (),
+    access: Access | None = None,
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
     where = _corpus_place(fixtures, gold, corpus)
@@ -96,19 +99,23 @@ def choose(
     if openclaw_window == "user":
         modes["openclaw-window"] = "user"
         seams = tuple(_user_window(seam) for seam in seams)
+    access = access or Access()
+    if access.variables:
+        modes["pass-env"] = ",".join(sorted(access.variables))
     named = tuple(dict.fromkeys(systems)) or default_systems()
     return Choice(
         *where,
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
-        traits={name: traits_of(name) for name in named},
+        traits={name: traits_of(name, access) for name in named},
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs,
         modes=modes,
         fixture_seconds=timeout,
         command=tuple(command),
+        access=access,
     )
 
 
@@ -137,7 +144,15 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
     jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
-    swept = sweep(tasks, jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks)))
+    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
+    swept = sweep(
+        tasks,
+        jobs,
+        fixture_seconds=choice.fixture_seconds,
+        done=lambda done: progress(done, len(tasks)),
+        access=choice.access,
+        refused={name: why for name, why in reasons.items() if why is not None},
+    )
     seen = observations_hash(swept.replays)
     gold = golds.read(corpus, choice.gold)
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
@@ -223,7 +238,8 @@ def tasks_of(choice: Choice, corpus: Corpus) -> list[Task]:
                     asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key)
-                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, choice.traits[system].can))
+                    traits = choice.traits[system]
+                    tasks.append(Task(system, seam, fixture, run_id, choice.seed, traits.can, traits.alone))
     return tasks
 
 
