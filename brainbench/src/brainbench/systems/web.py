@@ -88,6 +88,9 @@ class Web(Remote):
         headers = {"Content-Type": "application/json"}
         seconds = self._access.call_seconds
         with self._client.stream("POST", url, content=body, headers=headers, timeout=seconds) as response:
+            coding = response.headers.get("Content-Encoding", "identity")
+            if coding != "identity":
+                raise SystemFailure(f"answered with Content-Encoding {coding}, which was not asked for")
             for chunk in response.iter_raw():
                 told += chunk
                 if len(told) > MOST_ANSWER_BYTES:

@@ -144,6 +144,19 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
     error: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
+def schema() -> dict[str, Any]:
+    """The JSON Schema of all that is sent and answered: a request and its result by method, and the values of both."""
+    kinds = [kind for method in METHODS.values() for kind in (method.params, method.result)]
+    shapes, values = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    pairs = dict(zip(METHODS, zip(shapes[::2], shapes[1::2], strict=True), strict=True))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"brainbench protocol {PROTOCOL}",
+        "methods": {name: {"params": params, "result": result} for name, (params, result) in pairs.items()},
+        "$defs": values,
+    }
+
+
 def decoded(told: bytes, kind: Any, what: str) -> Any:
     """A value of `kind` from JSON; SystemFailure says what is wrong with it, however deep or odd it is."""
     try:
