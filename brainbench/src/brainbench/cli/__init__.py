@@ -15,6 +15,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "brainbench.cli.gating:compare",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
+    "init-adapter": "brainbench.cli.adapting:init_adapter",
     "bench-self": "brainbench.cli.looking:bench_self",
 }
 """What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""
