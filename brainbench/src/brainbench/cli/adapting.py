@@ -17,6 +17,10 @@ KINDS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "cmd": ("cmd:python3 @name@.py", {"@name@.py": "command.py.in", "test_@name@.py": "test.py.in"}),
     "node": ("cmd:node @name@.js", {"@name@.js": "node.js.in", "test_@name@.py": "test.py.in"}),
     "http": ("http://127.0.0.1:9000", {"@name@.py": "server.py.in", "test_@name@.py": "test_server.py.in"}),
+    "mcp": (
+        "mcp:@name@.toml",
+        {"@name@.toml": "mapping.toml.in", "@name@_server.py": "mcp_server.py.in", "test_@name@.py": "test.py.in"},
+    ),
 }
 """By kind: what `--system` takes, and the files to write with the template of each."""
 BEFORE: Mapping[str, str] = {"http": "python3 @name@.py 9000 &"}

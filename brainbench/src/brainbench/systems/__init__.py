@@ -36,6 +36,7 @@ DOORS: Mapping[str, str] = {
     "cmd:": "brainbench.systems.command:Command",
     "http://": "brainbench.systems.web:Web",
     "https://": "brainbench.systems.web:Web",
+    "mcp:": "brainbench.systems.mcp_server:McpServer",
 }
 """How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
 

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,11 @@ def argv_of(name: str, access: Access) -> list[str]:
         raise UsageError(f"--system: {name}: {error}") from None
     if not words:
         raise UsageError("--system: cmd: names no program; write it as 'cmd:python3 my_memory.py'")
-    where = Path(access.where)
+    return argv_at(name, words, Path(access.where))
+
+
+def argv_at(name: str, words: Sequence[str], where: Path) -> list[str]:
+    """The words with those that name files or folders in `where` made absolute. UsageError without such a program."""
     program, *rest = words
     if os.sep in program:
         found = shutil.which(str(where / program))
