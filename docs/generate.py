@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +40,6 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 
 IN_PART = {
     "C-122": "`panel`, `probe`, `convert` and `rejudge` are planned",
-    "C-404": "systems come in as a Python class; subprocess, HTTP and MCP doors and the admission check are planned",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
     "C-601": "`extraction_recall` and `extraction_precision` wait for a model in the loop",
     "C-620": "the lot is held to 2 % only where a corpus has brains of 1,000 pages, and none has yet",
@@ -150,6 +150,11 @@ def stores() -> str:
     return _page("Stores", intro, parts)
 
 
+def protocol_schema() -> str:
+    """The JSON Schema of the protocol."""
+    return json.dumps(importlib.import_module("brainbench.systems.wire").schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 def cli() -> str:
     """Every command with its help text."""
     parts = []
@@ -198,6 +203,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "systems.md": systems,
     "stores.md": stores,
     "cli.md": cli,
+    "protocol.schema.json": protocol_schema,
     "planned.md": planned,
 }
 

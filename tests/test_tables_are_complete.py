@@ -11,9 +11,11 @@ import pytest
 
 from brainbench.metrics import METRICS
 from brainbench.model import SUITE_NAMES
+from brainbench.replay.processes import Bounds
 from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
 from brainbench.systems import SYSTEMS, System, load_system
+from brainbench.systems.wire import METHODS, MOST_ANSWER_BYTES
 from wellkept.storage import STORES
 
 TABLES = {
@@ -77,6 +79,18 @@ def test_every_gated_metric_has_a_probe_named_after_it(root):
     gated = [name for name, metric in METRICS.items() if metric.gated]
     assert gated
     assert [name for name in gated if not any(name in probe for probe in probes)] == []
+
+
+def test_the_protocol_page_has_every_method_with_its_capability_and_what_is_sent(root):
+    text = (root / "docs" / "reference" / "protocol.md").read_text()
+    asked = {
+        name: "listed in `also`" if method.optional else f"`{method.capability}`" if method.capability else "always"
+        for name, method in METHODS.items()
+    }
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| `(\w+)` \| ", text, re.MULTILINE)
+    assert rows == [(name, asked[name], method.params.__name__) for name, method in METHODS.items()]
+    assert f"at most {MOST_ANSWER_BYTES:,} bytes" in text
+    assert f"More than {Bounds().processes} processes" in text
 
 
 @pytest.mark.parametrize("package", ["brainbench", "wellkept"])

@@ -29,6 +29,7 @@ from brainbench.model import (
     SeamConfig,
 )
 from brainbench.replay import worker
+from brainbench.replay.admission import PLANTED
 from brainbench.systems import System
 
 
@@ -60,7 +61,11 @@ class Crashing(Polite):
 
 
 class Raising(Polite):
+    """Does well until it is played."""
+
     def context(self, ask: Ask) -> Injection:
+        if ask.session.startswith("admission"):
+            return super().context(ask)
         raise ValueError("no\nsuch luck")
 
 
@@ -78,10 +83,11 @@ class Flooding(Polite):
 
 
 class Forgetful(Polite):
-    """Takes pages and cannot give them back."""
+    """Takes pages and cannot give them back, once it is played."""
 
     def read_page(self, source: str, slug: str) -> str | None:
-        return None
+        planted = {planted for planted, _, _ in PLANTED}
+        return super().read_page(source, slug) if slug in planted else None
 
 
 class Nosy(Polite):

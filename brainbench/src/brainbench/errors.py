@@ -10,7 +10,8 @@ BenchError
 │   └── CallFailed    ... one question got no usable answer
 ├── OverBudget        the next question to a model could cost more than what is left
 └── SystemFailure     the system under test did not do what it was asked
-    └── Unsupported   ... because it never said it could
+    ├── Unsupported   ... because it never said it could
+    └── SystemLost    ... because what runs it hung, ended, or no longer keeps to the protocol
 
 Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured).
 """
@@ -97,3 +98,7 @@ class SystemFailure(BenchError):
 
 class Unsupported(SystemFailure):
     """The system was asked for something that is not among its capabilities."""
+
+
+class SystemLost(SystemFailure):
+    """What runs the system hung, ended or no longer keeps to the protocol; it must be started again to be asked."""

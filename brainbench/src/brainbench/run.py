@@ -28,11 +28,12 @@ from brainbench.model import Capability, Fixture, Observation, Replayed, SeamCon
 from brainbench.replay import observations_hash
 from brainbench.replay.brains import Brain
 from brainbench.replay.seal import can_seal
-from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, sweep, traits_of
+from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
 from brainbench.systems import SYSTEMS, UNBOUNDED, load_system, system_names
+from brainbench.systems.access import Access
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""
@@ -62,6 +63,7 @@ class Choice:
     modes: Mapping[str, str] = field(default_factory=dict)
     fixture_seconds: float = FIXTURE_SECONDS
     command: tuple[str, ...] = ()
+    access: Access = field(default_factory=Access)
 
     @property
     def narrowed(self) -> bool:
@@ -94,6 +96,7 @@ def choose(
     jobs: int | None = None,
     timeout: float = FIXTURE_SECONDS,
     command: Sequence[str] = (),
+    access: Access | None = None,
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
     where = _corpus_place(fixtures, gold, corpus)
@@ -105,19 +108,23 @@ def choose(
     if openclaw_window == "user":
         modes["openclaw-window"] = "user"
         seams = tuple(_user_window(seam) for seam in seams)
+    access = replace(access or Access(), hidden=hidden_from_systems(*where[:2]))
+    if access.variables:
+        modes["pass-env"] = ",".join(sorted(access.variables))
     named = tuple(dict.fromkeys(systems)) or default_systems()
     return Choice(
         *where,
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
-        traits={name: traits_of(name, hidden_from_systems(*where[:2])) for name in named},
+        traits={name: traits_of(name, access) for name in named},
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs,
         modes=modes,
         fixture_seconds=timeout,
         command=tuple(command),
+        access=access,
     )
 
 
@@ -146,9 +153,11 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
+    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
+    refused = {name: why for name, why in reasons.items() if why is not None}
     with laid_out(choice, corpus) as tasks:
         progress(0, len(tasks))
-        swept = played(choice, tasks, done=lambda done: progress(done, len(tasks)))
+        swept = played(choice, tasks, refused=refused, done=lambda done: progress(done, len(tasks)))
     seen = observations_hash(swept.replays)
     gold = gold_after(choice, corpus, hashed)
     board = _board(choice, corpus, gold, hashed, swept.replays, warnings)
@@ -185,6 +194,7 @@ def played(
     *,
     jobs: int | None = None,
     order: Callable[[Task], str] = by_run_id,
+    refused: Mapping[str, str] | None = None,
     done: Callable[[int], None] = lambda count: None,
 ) -> Sweep:
     """The replays of these tasks, in `jobs` workers where not as was chosen; `done` is told of every finished one."""
@@ -192,9 +202,10 @@ def played(
         tasks,
         jobs or jobs_for(choice, len(tasks)),
         fixture_seconds=choice.fixture_seconds,
-        hidden=hidden_from_systems(choice.fixtures, choice.gold),
         order=order,
         done=done,
+        access=choice.access,
+        refused=refused,
     )
 
 
@@ -290,9 +301,9 @@ def tasks_of(choice: Choice, corpus: Corpus, large: Mapping[str, Brain] = Mappin
                     asked -= shared
                 if asked:
                     run_id = corpora.opaque_id(fixture, choice.seed, key, f"{system}/{seam.name}")
-                    met, can = _as_met_by(system, seam), choice.traits[system].can
+                    met, traits = _as_met_by(system, seam), choice.traits[system]
                     brain = large[fixture.universe] if fixture.universe else None
-                    tasks.append(Task(system, met, fixture, run_id, choice.seed, can, brain))
+                    tasks.append(Task(system, met, fixture, run_id, choice.seed, traits.can, traits.alone, brain))
     return tasks
 
 

@@ -16,6 +16,7 @@ from brainbench.replay.sweep import sweep
 from brainbench.replay.worker import Task
 from brainbench.run import hidden_from_systems
 from brainbench.seams import SEAMS
+from brainbench.systems.access import Access
 
 from ..conftest import script
 from .test_sweep import CAN
@@ -32,7 +33,7 @@ def _importable_by_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def told(system: str, hidden: tuple[str, ...]) -> str:
     task = Task(f"misbehaving:{system}", SEAMS["openclaw"], script("Ada?"), "r", 42, CAN)
-    (observation,) = sweep([task], 1, hidden=hidden).replays[0].observations
+    (observation,) = sweep([task], 1, access=Access(hidden=hidden)).replays[0].observations
     assert observation.error is None
     return observation.text
 

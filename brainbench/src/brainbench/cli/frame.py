@@ -125,6 +125,9 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
         click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
         click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
         click.option("--system", "systems", multiple=True, metavar="NAME", help="A system; may be given again."),
+        click.option("--pass-env", multiple=True, metavar="VAR", help="Let systems see this variable (disclosed)."),
+        click.option("--allow-remote", is_flag=True, help="Let a system be a URL on another machine."),
+        click.option("--token-env", metavar="VAR", help="The variable with the token for systems behind a URL."),
         click.option("--harness", metavar="A,B|all", default="all", show_default=True, help="Harness seams."),
         click.option("--suite", metavar="A,B|all", default="all", show_default=True, help="Suites."),
         click.option("--include-holdout", is_flag=True, help="Score the holdout too; such a run gates nothing."),
@@ -156,12 +159,14 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
 
 def choice_of(flags: dict[str, Any]) -> Choice:
     from brainbench.run import choose
+    from brainbench.systems.access import granted
 
+    access = granted(flags["pass_env"], flags["token_env"], flags["allow_remote"], flags["timeout"])
     if any(":" in name for name in flags["systems"]):
         sys.path.append(os.getcwd())
     wanted = ("fixtures", "gold", "corpus", "systems", "harness", "suite", "include_holdout", "hook_inproc")
     chosen = {name: flags[name] for name in (*wanted, "openclaw_window", "seed", "jobs", "timeout")}
-    return choose(**chosen, command=tuple(sys.argv[1:]))
+    return choose(**chosen, command=tuple(sys.argv[1:]), access=access)
 
 
 @contextmanager

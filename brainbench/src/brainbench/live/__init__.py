@@ -26,7 +26,7 @@ from brainbench.live.prompt import offered, prompt_hash, tools_hash
 from brainbench.model import Fixture, SeamConfig
 from brainbench.replay.staging import staging
 from brainbench.replay.worker import Task
-from brainbench.run import HOME, Choice, gold_after, hidden_from_systems, laid_out, loaded
+from brainbench.run import HOME, Choice, gold_after, laid_out, loaded
 from brainbench.suites.scripts import user_scenes
 
 __all__ = ["ARMS", "LIVE_METRICS", "LiveRun", "Plan", "measure_live", "narrowed_to"]
@@ -81,7 +81,7 @@ def measure_live(
         for system in choice.systems:
             own = [task for task in tasks if task.system == system]
             before = len(played.turns)
-            with staging(hidden_from_systems(choice.fixtures, choice.gold), choice.fixture_seconds) as staged:
+            with staging(choice.access, choice.fixture_seconds) as staged:
                 player = Player(chat, plan, staged, lambda done, before=before: progress(before + done, of))  # type: ignore[misc]
                 found = player.play(own)
             played.turns += found.turns

@@ -157,7 +157,7 @@ def what_happened(error: BaseException) -> str:
     return first if isinstance(error, SystemFailure) else f"{type(error).__name__}: {first}"
 
 
-def _plain(value: object, kind: type[T]) -> T:
+def plain(value: object, kind: type[T]) -> T:
     """A copy of what a system gave, of plain values only; anything else than `kind` is a SystemFailure."""
     try:
         told = msgspec.msgpack.encode(value, enc_hook=_text)
@@ -175,11 +175,11 @@ def _text(value: object) -> str:
     raise TypeError(f"a {type(value).__name__} is no plain value")
 
 
-def _told_facts(rows: Iterable[FactRow]) -> tuple[FactRow, ...]:
+def told_facts(rows: Iterable[FactRow]) -> tuple[FactRow, ...]:
     facts = list(islice(rows, MOST_FACTS + 1))
     if len(facts) > MOST_FACTS:
         raise SystemFailure(f"tells more than {MOST_FACTS:,} facts of one source")
-    return _plain(facts, tuple[FactRow, ...])
+    return plain(facts, tuple[FactRow, ...])
 
 
 def _seed(system: System, write: Write, active_source: str) -> None:
@@ -247,7 +247,7 @@ class _Play:
         if not self.persisted or Capability.RECALL_FACTS not in self.system.can:
             return (), None
         try:
-            return _told_facts(self.system.recall_facts(self.fixture.active_source)), None
+            return told_facts(self.system.recall_facts(self.fixture.active_source)), None
         except Exception as error:
             return (), what_happened(error)
 
@@ -309,7 +309,7 @@ class _Play:
         seen = _injected(turn.event_id, injection, session.seam.capacity)
         if self.number > 1 and Capability.RECALL_FACTS in self.system.can:
             facts = islice(self.system.recall_facts(source, turn.text, FACTS_PER_TURN), FACTS_PER_TURN)
-            seen = replace(seen, facts=_told_facts(facts))
+            seen = replace(seen, facts=told_facts(facts))
         return seen
 
     def _break(self, event: SessionBreak) -> Observation | None:
@@ -333,7 +333,7 @@ class _Play:
                 now=self.now,
             )
         )
-        return Observation(event.event_id, "persist", session_page=None if page is None else _plain(page, str))
+        return Observation(event.event_id, "persist", session_page=None if page is None else plain(page, str))
 
     def _change(self, event: Write | Edit | Forget | Confirm | Resync) -> Observation:
         source = event.source or self.fixture.active_source
@@ -357,7 +357,7 @@ class _Play:
 
 def _injected(event_id: int, injection: object, most: int) -> Observation:
     """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
-    told = _plain(injection, Injection)
+    told = plain(injection, Injection)
     ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids))
     size = len(told.text) + len(told.preamble) + sum(map(len, (*ids[:most], *told.degraded)))
     if size > ANSWER_LIMIT:

@@ -1,19 +1,110 @@
-"""Nothing that a system starts outlives its part of the run."""
+"""Nothing that a system starts outlives its part of the run, or grows past its bounds."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import shutil
 import signal
 import stat
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from brainbench.systems.command import descendants
 
 _SUBREAPER = 36
 _ROUNDS = 100
 """How often a process that keeps forking is hunted."""
+_LOOK_SECONDS = 0.05
+MOST_FILE_BYTES = 1 << 30
+"""How big one file of a system may grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many processes each worker of a system may run, and how much all of them with theirs may hold at once."""
+
+    processes: int = 64
+    memory_mb: float = field(default_factory=lambda: os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**21)
+    """Resident; by default half of what the machine has. Address space is not bounded: runtimes reserve it freely."""
+
+
+@dataclass(slots=True)
+class Watch:
+    """Ends what outgrows its bounds, and knows why it did."""
+
+    bounds: Bounds
+    breach: str | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def look(self, spared: frozenset[int]) -> None:
+        """Count what was started since, again and again until it is done (Linux)."""
+        while not self.done.wait(_LOOK_SECONDS):
+            found = _resident_mb(_below(spared))
+            used = sum(found.values())
+            if len(found) > self.bounds.processes:
+                self.breach = f"ran {len(found)} processes at once and was ended; at most {self.bounds.processes} may"
+            elif used > self.bounds.memory_mb:
+                self.breach = f"held {used:,.0f} MB and was ended; at most {self.bounds.memory_mb:,.0f} may be held"
+            else:
+                continue
+            _end_all(spared)
+
+
+@contextmanager
+def bounded(bounds: Bounds) -> Iterator[Watch]:
+    """Watch over every process that is started within."""
+    watch = Watch(bounds)
+    thread = threading.Thread(target=watch.look, args=(children(),), daemon=True)
+    thread.start()
+    try:
+        yield watch
+    finally:
+        watch.done.set()
+        thread.join()
+
+
+def limit_files() -> None:
+    """Bound the size of a file that this process and what it starts may write, and let it leave no core files."""
+    for kind, most in ((resource.RLIMIT_FSIZE, MOST_FILE_BYTES), (resource.RLIMIT_CORE, 0)):
+        hard = resource.getrlimit(kind)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (least, least))
+
+
+def _below(spared: frozenset[int]) -> list[int]:
+    """The processes that this one started besides those spared, and theirs."""
+    return [pid for child in children() - spared for pid in (child, *descendants(child))]
+
+
+def _resident_mb(pids: Iterable[int]) -> dict[int, float]:
+    """How much each process holds; those that have ended and wait to be buried hold nothing and are left out."""
+    found: dict[int, float] = {}
+    for pid in pids:
+        with suppress(OSError, IndexError, ValueError):
+            if pages := int(Path(f"/proc/{pid}/statm").read_text().split()[1]):
+                found[pid] = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return found
+
+
+def _end_all(spared: frozenset[int]) -> None:
+    """Stop everything first, so that nothing forks while it is ended."""
+    stopped: set[int] = set()
+    for _ in range(_ROUNDS):
+        new = set(_below(spared)) - stopped
+        for pid in new:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
+        stopped |= new
+        if not new:
+            break
+    for pid in stopped:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def adopt_orphans(on: bool = True) -> None:

@@ -16,7 +16,7 @@ from brainbench.model import Capability, Fixture, Observation, RunContext, Turn
 from brainbench.replay import _Play, fill, missing_capabilities, what_happened, worker
 from brainbench.replay.processes import remove
 from brainbench.replay.worker import Task
-from brainbench.systems import System, load_system
+from brainbench.systems import System
 
 HITS = 5
 """How many results a search or recall brings."""
@@ -65,9 +65,7 @@ _stage: list[_Stage] = []
 def begin(task: Task, push: bool) -> bytes:
     """Open a memory, fill it, and stand before the first event; a Began, encoded."""
     end()
-    system = worker._open_systems.get(task.system)
-    if system is None:
-        system = worker._open_systems[task.system] = load_system(task.system)
+    system = worker._opened(task.system)
     missing = missing_capabilities(task.fixture, system.can)
     if missing:
         return msgspec.msgpack.encode(Began(missing=missing))

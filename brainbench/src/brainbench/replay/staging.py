@@ -12,9 +12,11 @@ from pebble import ProcessPool
 
 from brainbench.model import Observation
 from brainbench.replay import stage
+from brainbench.replay.processes import Watch
 from brainbench.replay.stage import HITS, PAGE_CHARS, TOOLS, Began, Found
 from brainbench.replay.sweep import FIXTURE_SECONDS, SPARE_SECONDS, _told, _workers, time_for
 from brainbench.replay.worker import Task, blind
+from brainbench.systems.access import Access
 
 T = TypeVar("T")
 _MOST_CHARS = HITS * PAGE_CHARS
@@ -25,6 +27,7 @@ class Staging:
     """A memory in a worker, which never sees the model, its key or gold. SystemFailure when the worker is gone."""
 
     pool: ProcessPool
+    watch: Watch
     seconds: float
 
     def begin(self, task: Task, *, push: bool) -> Began:
@@ -47,15 +50,12 @@ class Staging:
         most = seconds or self.seconds
         future = self.pool.schedule(act, args=args, timeout=most)
         wait([future], timeout=most + SPARE_SECONDS)
-        told: T = _told(future, most, kind)
+        told: T = _told(future, most, kind, self.watch)
         return told
 
 
 @contextmanager
-def staging(hidden: tuple[str, ...] = (), seconds: float = FIXTURE_SECONDS) -> Iterator[Staging]:
-    """A worker for fixtures that are played turn by turn; nothing of it is left afterwards.
-
-    What is below the `hidden` directories it cannot read.
-    """
-    with _workers(1, hidden) as pool:
-        yield Staging(pool, seconds)
+def staging(access: Access, seconds: float = FIXTURE_SECONDS) -> Iterator[Staging]:
+    """A worker for fixtures that are played turn by turn; nothing of it is left afterwards."""
+    with _workers(1, access) as (pool, watch):
+        yield Staging(pool, watch, seconds)

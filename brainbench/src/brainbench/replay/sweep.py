@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,10 +28,11 @@ from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import Replayed, SessionBreak
 from brainbench.replay import missing_capabilities
 from brainbench.replay.pipes import read_plainly
-from brainbench.replay.processes import remove, without_survivors
-from brainbench.replay.worker import Played, Task, Traits, blind, describe, enter, play, unplayed
+from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
+from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, unplayed
 from brainbench.seams import seam_named
 from brainbench.systems import SYSTEMS, load_system
+from brainbench.systems.access import Access
 
 T = TypeVar("T")
 
@@ -38,6 +40,7 @@ FIXTURE_SECONDS = 30.0
 """How long one fixture may take before its worker is ended and the fixture counts as errors."""
 SPARE_SECONDS = 30.0
 """How long after that a pool may be silent before its pipes are given up, and workers may take to close."""
+_PROBLEMS_TOLD = 3
 WORKER_FAILURES = 3
 """How many fixtures of a system may hang or kill their worker. After that, a seam in which one did is given up."""
 
@@ -50,22 +53,38 @@ class Sweep:
     peak_mb: float = 0.0
 
 
-def traits_of(name: str, hidden: tuple[str, ...] = ()) -> Traits:
+def traits_of(name: str, access: Access | None = None) -> Traits:
     """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
-        return Traits(system.can, system.production)
-    with _workers(1, hidden) as pool:
-        future = pool.schedule(describe, args=(name,), timeout=FIXTURE_SECONDS)
-        wait([future], timeout=FIXTURE_SECONDS + SPARE_SECONDS)
-        try:
-            traits, why = _told(future, FIXTURE_SECONDS, tuple[Traits | None, str | None])
-        except SystemFailure as error:
-            raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
+        return Traits(system.can, system.production, system.alone)
+    try:
+        traits, why = _once(describe, name, access, FIXTURE_SECONDS, tuple[Traits | None, str | None])
+    except SystemFailure as error:
+        raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
     if traits is None:
         raise UsageError(why or f"--system: {name} cannot be loaded")
     return traits
+
+
+def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SECONDS) -> str | None:
+    """Why a system may not be played, or None. Those that come with the bench are held to the same by its tests."""
+    if name in SYSTEMS:
+        return None
+    try:
+        found = _once(admit, name, access, seconds, tuple[str, ...])
+    except SystemFailure as error:
+        found = (str(error),)
+    return f"not admitted: {'; '.join(found[:_PROBLEMS_TOLD])}" if found else None
+
+
+def _once(act: Callable[[str], bytes], name: str, access: Access | None, seconds: float, kind: type[T]) -> T:
+    """What a fresh worker says of a system. SystemFailure says why it says nothing."""
+    with _workers(1, access) as (pool, watch):
+        future = pool.schedule(act, args=(name,), timeout=seconds)
+        wait([future], timeout=seconds + SPARE_SECONDS)
+        return _told(future, seconds, kind, watch)
 
 
 def by_run_id(task: Task) -> str:
@@ -78,23 +97,28 @@ def sweep(
     jobs: int,
     *,
     fixture_seconds: float = FIXTURE_SECONDS,
-    hidden: tuple[str, ...] = (),
     done: Callable[[int], None] = lambda count: None,
     order: Callable[[Task], str] = by_run_id,
+    access: Access | None = None,
+    refused: Mapping[str, str] | None = None,
+    bounds: Bounds | None = None,
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
 
     They are played in another `order`, by their run ids unless told otherwise: that is a shuffle by the seed, so that
-    neighbours in the corpus tell nothing of one another.
-    Systems cannot read what is below the `hidden` directories, where the kernel can see to that.
+    neighbours in the corpus tell nothing of one another. Of `refused` systems nothing is played: each of their events
+    is an error that says why.
     """
     finished: dict[int, Replayed] = {}
     result = Sweep()
     failures: dict[str, Counter[str]] = {}
     for system, own, workers in _shares(tasks, jobs, order):
+        if refused and system in refused:
+            finished |= {number: _refused(task, refused[system]) for number, task in own.items()}
+            continue
         failed = failures.setdefault(system, Counter())
-        with _workers(workers, hidden) as pool:
-            for number, replayed, peak in _results(pool, own, workers, fixture_seconds, failed):
+        with _workers(workers, access, bounds) as (pool, watch):
+            for number, replayed, peak in _results(pool, own, workers, fixture_seconds, failed, watch):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
                 done(len(finished))
@@ -114,7 +138,7 @@ def _shares(
         places.setdefault((task.system, task.seam.name, task.brain is not None), {})[number] = task
     for (system, _, large), own in places.items():
         shuffled = sorted(own.items(), key=lambda item: (item[1].brain.name if item[1].brain else "", order(item[1])))
-        yield system, dict(shuffled), 1 if large else jobs
+        yield system, dict(shuffled), 1 if large or shuffled[0][1].alone else jobs
 
 
 def time_for(task: Task, seconds: float) -> float:
@@ -122,19 +146,27 @@ def time_for(task: Task, seconds: float) -> float:
     return seconds + (task.brain.seconds if task.brain is not None else 0.0)
 
 
+def _refused(task: Task, reason: str) -> Replayed:
+    missing = missing_capabilities(task.fixture, task.can)
+    replayed = unplayed(task, reason)
+    return replace(replayed, observations=(), missing=missing) if missing else replayed
+
+
 @contextmanager
-def _workers(jobs: int, hidden: tuple[str, ...]) -> Iterator[ProcessPool]:
-    """A pool of workers with a directory of their own; of both nothing is left afterwards."""
+def _workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> Iterator[tuple[ProcessPool, Watch]]:
+    """A pool of workers with a directory of their own, and who watches over it; of all nothing is left afterwards."""
+    bounds = bounds or Bounds()
+    bounds = replace(bounds, processes=jobs * (1 + bounds.processes))
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
-    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, hidden), context=context)
+    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, access or Access()), context=context)
     read_plainly(pool)
     try:
-        with without_survivors():
+        with without_survivors(), bounded(bounds) as watch:
             try:
-                yield pool
+                yield pool, watch
                 pool.close()  # type: ignore[no-untyped-call]
                 pool.join(SPARE_SECONDS)
             except TimeoutError:
@@ -149,7 +181,12 @@ def _workers(jobs: int, hidden: tuple[str, ...]) -> Iterator[ProcessPool]:
 
 
 def _results(
-    pool: ProcessPool, tasks: Mapping[int, Task], jobs: int, seconds: float, failures: Counter[str]
+    pool: ProcessPool,
+    tasks: Mapping[int, Task],
+    jobs: int,
+    seconds: float,
+    failures: Counter[str],
+    watch: Watch,
 ) -> Iterator[tuple[int, Replayed, float]]:
     """Results as they come. Only a few tasks are under way at once, so that a failing cell can be given up early."""
     waiting = list(tasks.items())[::-1]
@@ -174,14 +211,15 @@ def _results(
             number = under_way.pop(future)
             task = tasks[number]
             try:
-                played = _told(future, time_for(task, seconds), Played)
+                played = _told(future, time_for(task, seconds), Played, watch)
+                failures[task.seam.name] += played.lost
                 yield number, _as_asked(task, played.replayed), played.peak_mb
             except SystemFailure as error:
                 failures[task.seam.name] += 1
                 yield number, unplayed(task, str(error)), 0.0
 
 
-def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T]) -> T:
+def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T], watch: Watch) -> T:
     """What a worker gave back. SystemFailure says why there is nothing; no exception of a worker is raised here."""
     if not future.done():
         raise SystemFailure("its process no longer answers the bench")
@@ -189,6 +227,8 @@ def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T]) -> T:
     if isinstance(error, FutureTimeout):
         raise SystemFailure(f"no answer within {seconds:g} s; its process was ended")
     if isinstance(error, ProcessExpired):
+        if watch.breach is not None and error.exitcode == -signal.SIGKILL:
+            raise SystemFailure(watch.breach)
         raise SystemFailure(f"the system's process ended itself (exit code {error.exitcode})")
     try:
         return msgspec.msgpack.decode(future.result() if error is None else b"", type=kind)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from brainbench.errors import UsageError
+from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import (
     Capability,
     Fixture,
@@ -33,12 +33,12 @@ from brainbench.model import (
     Turn,
 )
 from brainbench.replay import PUSHED, replay, what_happened
+from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
-from brainbench.replay.processes import remove
+from brainbench.replay.processes import limit_files, remove
 from brainbench.replay.seal import seal
 from brainbench.systems import System, load_system
-
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE")
+from brainbench.systems.access import Access, scrubbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,15 @@ class Traits:
 
     can: frozenset[Capability]
     production: frozenset[str] = frozenset()
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One fixture to be played through one seam of one system, which said that it `can` do this."""
+    """One fixture to be played through one seam of one system, which said that it `can` do this.
+
+    A system that is played `alone` has one worker.
+    """
 
     system: str
     seam: SeamConfig
@@ -59,15 +63,17 @@ class Task:
     run_id: str
     seed: int
     can: frozenset[Capability]
+    alone: bool = False
     brain: Brain | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a worker gives back: the replay, and its largest size so far in MB."""
+    """What a worker gives back: the replay, its largest size so far in MB, and whether the system was lost."""
 
     replayed: Replayed
     peak_mb: float
+    lost: bool = False
 
 
 def blind(task: Task) -> Task:
@@ -111,13 +117,15 @@ def unplayed(task: Task, reason: str) -> Replayed:
 _open_systems: dict[str, System] = {}
 _fillings: dict[tuple[str, str], Filling] = {}
 _worker_directory = ""
+_access = Access()
 
 
 def describe(name: str) -> bytes:
     """The Traits of a system, or why it has none, encoded."""
     try:
-        system = load_system(name)
-        told = msgspec.msgpack.encode((Traits(frozenset(system.can), frozenset(system.production)), None))
+        system = load_system(name, _access)
+        traits = Traits(frozenset(system.can), frozenset(system.production), bool(system.alone))
+        told = msgspec.msgpack.encode((traits, None))
         system.close()
         return told
     except UsageError as error:
@@ -126,19 +134,43 @@ def describe(name: str) -> bytes:
         return msgspec.msgpack.encode((None, f"--system: {name} cannot be loaded: {what_happened(error)}"))
 
 
+def admit(name: str) -> bytes:
+    """What a system does not keep of what it claims, as sentences, encoded; none where it may be played."""
+    directory = tempfile.mkdtemp(dir=_worker_directory)
+    try:
+        system = _opened(name)
+        return msgspec.msgpack.encode([what_happened(SystemFailure(p)) for p in problems(system, directory)])
+    except BaseException as error:
+        return msgspec.msgpack.encode([what_happened(error)])
+    finally:
+        remove(directory)
+
+
 def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = _peak_mb()
     try:
-        return msgspec.msgpack.encode(Played(_play(task), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+        system = _opened(task.system)
+        losses = system.losses
+        replayed = _play(task, system)
+        return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
-        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), peak))
+        lost = task.system not in _open_systems
+        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), peak, lost))
 
 
-def _play(task: Task) -> Replayed:
-    system = _open_systems.get(task.system)
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _opened(name: str) -> System:
+    system = _open_systems.get(name)
     if system is None:
-        system = _open_systems[task.system] = load_system(task.system)
+        system = _open_systems[name] = load_system(name, _access)
+    return system
+
+
+def _play(task: Task, system: System) -> Replayed:
     directory = tempfile.mkdtemp(dir=_worker_directory)
     fixture = task.fixture
     run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
@@ -158,28 +190,31 @@ def _filling(task: Task) -> Filling | None:
     return _fillings[key]
 
 
-def enter(directory: str, hidden: tuple[str, ...] = ()) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal, and nothing `hidden` can be read any more.
+def enter(directory: str, access: Access) -> None:
+    """Leave the bench behind: own directory, few variables, no terminal, and what is hidden can be read no more.
 
     An interrupt is the bench's to act on.
     """
-    global _worker_directory
+    global _worker_directory, _access
+    _access = access
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv = [""]
     multiprocessing.process.ORIGINAL_DIR = None  # type: ignore[attr-defined]
-    _worker_directory = tempfile.mkdtemp(dir=directory)
+    # The bench knows its workers by the names of their directories.
+    _worker_directory = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=directory)
+    limit_files()
     home = Path(_worker_directory) / "home"
     home.mkdir()
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    kept = scrubbed(access.variables, str(home), _worker_directory)
     os.environ.clear()
-    os.environ.update(kept, HOME=str(home), TMPDIR=_worker_directory)
+    os.environ.update(kept)
     tempfile.tempdir = _worker_directory
     os.chdir(home)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
-    seal(hidden)
+    seal(access.hidden)
 
 
 def _leave() -> None:

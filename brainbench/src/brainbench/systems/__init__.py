@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Any
 
-from brainbench.errors import Unsupported, UsageError
+from brainbench.errors import SystemFailure, Unsupported, UsageError
 from brainbench.model import (
     Ask,
     Capability,
@@ -23,6 +24,7 @@ from brainbench.model import (
     RunContext,
     SearchHit,
 )
+from brainbench.systems.access import Access
 
 SYSTEMS: Mapping[str, str] = {
     "wellkept": "brainbench.systems.wellkept:Wellkept",
@@ -51,6 +53,13 @@ BREAKS: Mapping[str, str] = {
 """What can be put around any system: `degraded:bm25` is bm25 with the break of that name."""
 UNBOUNDED = frozenset({"full-context"})
 """The built-in systems whose page budget is lifted. A name in SYSTEMS cannot be taken by anybody else."""
+DOORS: Mapping[str, str] = {
+    "cmd:": "brainbench.systems.command:Command",
+    "http://": "brainbench.systems.web:Web",
+    "https://": "brainbench.systems.web:Web",
+    "mcp:": "brainbench.systems.mcp_server:McpServer",
+}
+"""How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
 
 
 class System:
@@ -65,6 +74,10 @@ class System:
     can: frozenset[Capability] = frozenset()
     production: frozenset[str] = frozenset()
     """The harnesses for which the artefact that the product ships is what runs here."""
+    alone: bool = False
+    """Whether all who open it share one memory, so that only one worker may play it at a time."""
+    losses: int = 0
+    """How often what runs the memory, apart from this object, hung or ended."""
 
     def open(self, run: RunContext) -> None:
         """Start an empty memory with the run's sources."""
@@ -175,24 +188,27 @@ def system_names() -> tuple[str, ...]:
     return (*SYSTEMS, *third)
 
 
-def load_system(name: str) -> System:
-    """A system by its name or by `module:Class`. Raises UsageError that lists the names, or says why it won't load."""
+def load_system(name: str, access: Access | None = None) -> System:
+    """A system by its name, by `module:Class`, or through a door. UsageError lists what is known, or what is wrong.
+
+    What is behind a door gets what `access` lets it have. `BREAK:NAME` is the system of that name with a break.
+    """
     kind, _, inner = name.partition(":")
     if inner and kind in BREAKS:
-        return _broken(name, BREAKS[kind], load_system(inner))
-    target = SYSTEMS.get(name)
-    if target is None and ":" not in name:
-        found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
-        if not found:
-            known = ", ".join(system_names())
-            raise UsageError(f"--system: unknown system {name!r}; known: {known}, or a class as module:Class")
-        target = found[0].value
-    module, _, attribute = (target or name).partition(":")
+        return _broken(name, BREAKS[kind], load_system(inner, access))
+    door = next((target for start, target in DOORS.items() if name.startswith(start)), None)
     try:
-        system = getattr(import_module(module), attribute)()
+        if door is not None:
+            system = _attribute(door)(name, access or Access())
+        else:
+            system = _attribute(_class_of(name))()
     except ImportError as error:
         where = f"; `pip install {name}` first" if error.name == name else ""
         raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
+    except UsageError:
+        raise
+    except SystemFailure as error:
+        raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
     except Exception as error:
         raise UsageError(f"--system: {name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(system, System):
@@ -209,6 +225,25 @@ def _broken(name: str, target: str, whole: System) -> System:
     system: System = getattr(import_module(module), attribute)(whole)
     system.name = name
     return system
+
+
+def _class_of(name: str) -> str:
+    """Where the class of a name stands, as `module:Class`."""
+    if name in SYSTEMS or ":" in name:
+        return SYSTEMS.get(name, name)
+    found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
+    if not found:
+        known = ", ".join(system_names())
+        raise UsageError(
+            f"--system: unknown system {name!r}; known: {known}, or a class as module:Class, "
+            f"or what begins with {', '.join(DOORS)}"
+        )
+    return found[0].value
+
+
+def _attribute(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def _problems(system: System) -> Iterator[str]:

@@ -1,0 +1,226 @@
+"""What every memory must keep, as pytest classes for those who write an adapter.
+
+    from brainbench.conformance import MemoryContract
+
+    class TestMine(MemoryContract):
+        system = "my_memory:MyMemory"
+
+`system` is what `brainbench run --system` takes; paths in it start at the folder of the test file. What the memory does
+not claim is reported as not applicable and never as passed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from brainbench.errors import SystemFailure
+from brainbench.model import Capability, Conversation, FactIn, FactRow, Injection, Message, SearchHit, pointer_ids
+from brainbench.replay import FIRST_TIME, plain
+from brainbench.replay.admission import ELSEWHERE, HERE, HITS, PLANTED, asked, planted, problems, start
+from brainbench.systems import System, load_system
+from brainbench.systems.access import Access
+
+ODD = 'Zoë Ångström 👩‍🚀 keeps «заметки», 日本語のメモ and ملاحظات; 50 % of `a|b` <b>\\n</b> "quoted".'
+LONG = " ".join(f"Entry {number} of the long list." for number in range(400))
+_SAID = (Message("user", "The ferry leaves at nine.", FIRST_TIME), Message("assistant", "Noted.", FIRST_TIME))
+_UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
+    Capability.PAGE_WRITE: lambda system: system.write_page(planted(*PLANTED[0])),
+    Capability.EDIT: lambda system: system.edit_page(planted(*PLANTED[0])),
+    Capability.FACT_WRITE: lambda system: system.write_fact(FactIn(HERE, "x")),
+    Capability.CONVERSATION_WRITE: lambda system: system.write_conversation(Conversation(HERE, "s", _SAID)),
+    Capability.RECALL_FACTS: lambda system: list(system.recall_facts(HERE)),
+    Capability.SEARCH: lambda system: list(system.search(HERE, "x", HITS)),
+    Capability.CONTEXT: lambda system: system.context(asked("x")),
+}
+
+
+class MemoryContract:
+    """Subclass as `Test...` with `system` set. Each test starts with an empty memory."""
+
+    system: ClassVar[str] = ""
+    access: ClassVar[Access] = Access()
+
+    _loaded: ClassVar[System]
+
+    @classmethod
+    def setup_class(cls) -> None:
+        """Load the memory as the bench would."""
+        folder = str(Path(inspect.getfile(cls)).parent)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(folder)
+            cls._loaded = load_system(cls.system, replace(cls.access, directory=folder))
+
+    @classmethod
+    def teardown_class(cls) -> None:
+        """Let the memory end what it started."""
+        cls._loaded.close()
+
+    @pytest.fixture
+    def memory(self, tmp_path: Path) -> System:
+        """The memory, empty."""
+        self._open(self._loaded, tmp_path / "first")
+        return self._loaded
+
+    def test_it_is_admitted(self, tmp_path: Path) -> None:
+        found = list(problems(self._loaded, str(tmp_path)))
+        _expect(not found, "; ".join(found))
+
+    def test_what_it_does_not_claim_is_refused(self, memory: System) -> None:
+        for capability, act in _UNCLAIMED.items():
+            if capability not in memory.can:
+                with pytest.raises(SystemFailure):
+                    act(memory)
+
+    def test_it_is_empty_after_open(self, memory: System, tmp_path: Path) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        self._plant(memory)
+        self._open(memory, tmp_path / "second")
+        for slug, title, _ in PLANTED:
+            _expect(memory.read_page(HERE, slug) is None, f"page {slug!r} is still there after `open`")
+            if Capability.SEARCH in memory.can:
+                _expect(not self._hits(memory, title), f"search for {title!r} still finds something after `open`")
+
+    def test_a_page_that_was_never_written_reads_as_none(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        read = memory.read_page(HERE, "people/nobody-at-all")
+        _expect(read is None, f"a page that was never written reads as {read!r}; give None")
+
+    def test_a_page_reads_back_with_its_text(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        self._plant(memory)
+        for slug, _, body in PLANTED:
+            _reads(memory, slug, body)
+
+    def test_a_text_in_any_script_survives(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        memory.write_page(planted("people/zoe-angstrom", "Zoë Ångström", ODD))
+        _reads(memory, "people/zoe-angstrom", ODD)
+
+    def test_a_page_of_ten_thousand_characters_survives(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        memory.write_page(planted("lists/long", "Long List", LONG))
+        _reads(memory, "lists/long", LONG)
+
+    def test_a_page_that_is_written_again_is_replaced(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        slug, title, body = PLANTED[0]
+        memory.write_page(planted(slug, title, body))
+        memory.write_page(planted(slug, title, "Nothing of the first text."))
+        _reads(memory, slug, "Nothing of the first text.", without=body)
+
+    def test_an_edited_page_reads_back_as_edited(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE, Capability.EDIT)
+        self._plant(memory)
+        slug, title, body = PLANTED[0]
+        memory.edit_page(planted(slug, title, "The bees were sold."))
+        _reads(memory, slug, "The bees were sold.", without=body)
+
+    def test_sources_are_kept_apart(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE, Capability.SOURCES)
+        slug, title, body = PLANTED[0]
+        memory.write_page(planted(slug, title, body, ELSEWHERE))
+        _expect(memory.read_page(HERE, slug) is None, f"page {slug!r} of source {ELSEWHERE!r} is read in {HERE!r}")
+        _reads(memory, slug, body, source=ELSEWHERE)
+        if Capability.SEARCH in memory.can:
+            found = [hit.id for hit in self._hits(memory, title)]
+            _expect(slug not in found, f"a search in source {HERE!r} finds page {slug!r} of source {ELSEWHERE!r}")
+
+    def test_a_page_is_found_by_its_title(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE, Capability.SEARCH)
+        self._plant(memory)
+        for slug, title, _ in PLANTED:
+            found = [hit.id for hit in self._hits(memory, title)]
+            _expect(slug in found, f"search for {title!r} finds {found}, not page {slug!r}")
+
+    def test_a_search_gives_no_more_than_was_asked_for(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE, Capability.SEARCH)
+        for number in range(4):
+            memory.write_page(planted(f"people/twin-{number}", "Selma Twin", f"Selma Twin number {number}."))
+        found = [hit.id for hit in self._hits(memory, "Selma Twin", 2)]
+        _expect(len(found) <= 2, f"search with limit 2 gives {found}")
+
+    def test_odd_queries_are_answered(self, memory: System) -> None:
+        self._needs(memory, Capability.SEARCH)
+        for query in ("", '"', "a AND (", "%_'; --", "👩‍🚀", "x" * 2000):
+            self._hits(memory, query)
+
+    def test_the_same_pages_give_the_same_answers(self, memory: System, tmp_path: Path) -> None:
+        self._needs(memory, Capability.PAGE_WRITE)
+        told = []
+        for again in ("one", "two"):
+            self._open(memory, tmp_path / again)
+            self._plant(memory)
+            told.append(self._answers(memory))
+        _expect(told[0] == told[1], f"the same pages, written twice, answer {told[0]} and then {told[1]}")
+
+    def test_context_is_a_text_with_ids_of_pages(self, memory: System) -> None:
+        self._needs(memory, Capability.PAGE_WRITE, Capability.CONTEXT)
+        self._plant(memory)
+        known = {slug for slug, _, _ in PLANTED}
+        for _, title, _ in PLANTED:
+            told = plain(memory.context(asked(f"What do I have on {title}?")), Injection)
+            ids = pointer_ids(told.text) if told.ids is None else told.ids
+            _expect(set(ids) <= known, f"context brings {sorted(set(ids) - known)}, which no page is called")
+
+    def test_a_fact_is_told_again_in_its_source_only(self, memory: System) -> None:
+        self._needs(memory, Capability.FACT_WRITE, Capability.RECALL_FACTS)
+        memory.write_fact(FactIn(HERE, "The ferry leaves at nine.", ts=FIRST_TIME))
+        told = [row.text for row in plain(list(memory.recall_facts(HERE)), list[FactRow])]
+        _expect(any("ferry" in text for text in told), f"a fact was written, and recall_facts tells {told}")
+        if Capability.SOURCES in memory.can:
+            told = [row.text for row in plain(list(memory.recall_facts(ELSEWHERE)), list[FactRow])]
+            _expect(not told, f"recall_facts of source {ELSEWHERE!r} tells {told} of source {HERE!r}")
+
+    def test_a_conversation_is_taken(self, memory: System) -> None:
+        self._needs(memory, Capability.CONVERSATION_WRITE)
+        page = memory.write_conversation(Conversation(HERE, "session-1", _SAID, now=FIRST_TIME))
+        _expect(page is None or isinstance(page, str), f"write_conversation gives {page!r}; give a page id or None")
+
+    @staticmethod
+    def _needs(memory: System, *capabilities: Capability) -> None:
+        lacking = [str(c) for c in capabilities if c not in memory.can]
+        if lacking:
+            pytest.skip(f"not applicable: {memory.name} does not claim {', '.join(lacking)}")
+
+    @staticmethod
+    def _open(memory: System, place: Path) -> None:
+        place.mkdir()
+        memory.open(start(memory.can, str(place)))
+        memory.tell_time(FIRST_TIME)
+
+    @staticmethod
+    def _plant(memory: System) -> None:
+        for page in PLANTED:
+            memory.write_page(planted(*page))
+
+    @staticmethod
+    def _hits(memory: System, query: str, limit: int = HITS) -> list[SearchHit]:
+        return plain(list(memory.search(HERE, query, limit)), list[SearchHit])
+
+    def _answers(self, memory: System) -> list[object]:
+        told: list[object] = [memory.read_page(HERE, slug) for slug, _, _ in PLANTED]
+        for _, title, _ in PLANTED:
+            if Capability.SEARCH in memory.can:
+                told.append([hit.id for hit in self._hits(memory, title)])
+            if Capability.CONTEXT in memory.can:
+                told.append(memory.context(asked(f"What do I have on {title}?")).text)
+        return told
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        pytest.fail(otherwise, pytrace=False)
+
+
+def _reads(memory: System, slug: str, text: str, *, without: str | None = None, source: str = HERE) -> None:
+    """The page holds a text, and not another."""
+    read = memory.read_page(source, slug)
+    _expect(read is not None and text in read, f"page {slug!r} reads as {read!r:.300}, without {text!r:.200}")
+    if without is not None:
+        _expect(without not in (read or ""), f"page {slug!r} still holds its former text {without!r}")

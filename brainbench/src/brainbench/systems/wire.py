@@ -1,0 +1,283 @@
+"""The protocol by which a memory in any language is asked: its methods, their values, and a System that speaks it.
+
+The methods are those of System. What is sent and what is answered are the values of `brainbench.model` as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from brainbench.errors import SystemFailure, SystemLost, Unsupported, UsageError
+from brainbench.model import (
+    Ask,
+    Capability,
+    Conversation,
+    FactIn,
+    FactRow,
+    Injection,
+    PageIn,
+    RunContext,
+    SearchHit,
+)
+from brainbench.systems import System
+
+PROTOCOL = 1
+MOST_ANSWER_BYTES = 8 << 20
+"""Size of one answer above which it is an error and no longer read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What `hello` is told: the version of this protocol."""
+
+    protocol: int = PROTOCOL
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a memory says of itself. `also` names the methods without a capability that it wants: tell_time, preamble.
+
+    `can` holds capabilities. `alone` says that there is one memory for all who call, so it is asked by one worker.
+    """
+
+    name: str
+    version: str = ""
+    can: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """The bench's clock."""
+
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageName:
+    """A page of a source."""
+
+    source: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuery:
+    """Facts of a source: all in the order they were stored, or with a query the best `limit`."""
+
+    source: str
+    query: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Pages of a source for a query, best first."""
+
+    source: str
+    query: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """A session of a harness that is about to start."""
+
+    harness: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a method is given and what it answers; asked only with the capability, or where `also` names it."""
+
+    params: type
+    result: Any
+    capability: Capability | None = None
+    optional: bool = False
+
+
+METHODS: Mapping[str, Method] = {
+    "hello": Method(Greeting, Hello),
+    "open": Method(RunContext, None),
+    "tell_time": Method(Time, None, optional=True),
+    "write_page": Method(PageIn, None, Capability.PAGE_WRITE),
+    "read_page": Method(PageName, str | None, Capability.PAGE_WRITE),
+    "edit_page": Method(PageIn, None, Capability.EDIT),
+    "write_fact": Method(FactIn, None, Capability.FACT_WRITE),
+    "write_conversation": Method(Conversation, str | None, Capability.CONVERSATION_WRITE),
+    "recall_facts": Method(FactQuery, tuple[FactRow, ...], Capability.RECALL_FACTS),
+    "search": Method(Query, tuple[SearchHit, ...], Capability.SEARCH),
+    "context": Method(Ask, Injection, Capability.CONTEXT),
+    "preamble": Method(SessionStart, str, optional=True),
+    "close": Method(Nothing, None),
+}
+OPTIONAL = frozenset(name for name, method in METHODS.items() if method.optional)
+UNREACHED = frozenset({Capability.HOOK_PROCESS})
+"""What cannot be claimed through a door: a harness starts a hook by itself, on the machine it runs on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a memory is asked, one at a time."""
+
+    id: int
+    method: str
+    params: Any
+
+
+class Answer(msgspec.Struct, forbid_unknown_fields=True):
+    """What a memory answers: the id of the request with a result, or with an error in one sentence."""
+
+    id: int = 0
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: str | msgspec.UnsetType | None = msgspec.UNSET
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of all that is sent and answered: a request and its result by method, and the values of both."""
+    kinds = [kind for method in METHODS.values() for kind in (method.params, method.result)]
+    shapes, values = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    pairs = dict(zip(METHODS, zip(shapes[::2], shapes[1::2], strict=True), strict=True))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"brainbench protocol {PROTOCOL}",
+        "methods": {name: {"params": params, "result": result} for name, (params, result) in pairs.items()},
+        "$defs": values,
+    }
+
+
+def decoded(told: bytes, kind: Any, what: str) -> Any:
+    """A value of `kind` from JSON; SystemFailure says what is wrong with it, however deep or odd it is."""
+    try:
+        return msgspec.json.decode(told, type=kind)
+    except RecursionError:
+        raise SystemFailure(f"{what}: nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SystemFailure(f"{what}: {error}") from None
+
+
+def result_of(answer: Answer) -> bytes:
+    """The JSON of the result; SystemFailure with the memory's own words where it answered with an error."""
+    if isinstance(answer.error, str):
+        raise SystemFailure(answer.error or "an error without words")
+    if isinstance(answer.result, msgspec.UnsetType):
+        raise SystemFailure("answered with neither `result` nor `error`")
+    return bytes(answer.result)
+
+
+def too_big() -> SystemLost:
+    """An answer that is no longer read."""
+    return SystemLost(f"answered more than {MOST_ANSWER_BYTES:,} bytes; the rest was not read")
+
+
+class Remote(System):
+    """A memory behind a door. A subclass says how one method is asked; all else is here.
+
+    Once what runs the memory is lost, nothing is asked of it until the next `open`, which starts it again.
+    """
+
+    also: frozenset[str] = frozenset()
+    lost: str | None = None
+
+    def ask(self, method: str, params: Any) -> bytes:
+        """The JSON of the result of a method. SystemFailure says why there is none; SystemLost that none will come."""
+        raise NotImplementedError
+
+    def drop(self) -> None:
+        """End what is left of a memory that was lost."""
+
+    def greet(self) -> Hello:
+        """Learn what the memory can do. UsageError when it claims what no door can ask."""
+        hello: Hello = self._call("hello", Greeting())
+        known = set(Capability) - UNREACHED
+        if odd := sorted(set(hello.can) - set(known)):
+            raise UsageError(
+                f"--system: {self.name}: hello: `can` holds {', '.join(odd)}; known here: {', '.join(sorted(known))}"
+            )
+        if odd := sorted(set(hello.also) - OPTIONAL):
+            raise UsageError(
+                f"--system: {self.name}: hello: `also` holds {', '.join(odd)}; known: {', '.join(sorted(OPTIONAL))}"
+            )
+        self.version = hello.version
+        self.can = frozenset(Capability(name) for name in hello.can)
+        self.also = frozenset(hello.also)
+        self.alone = hello.alone
+        return hello
+
+    def open(self, run: RunContext) -> None:
+        self._call("open", run)
+
+    def close(self) -> None:
+        try:
+            if self.lost is None:
+                self._call("close", Nothing())
+        finally:
+            self.drop()
+
+    def tell_time(self, now: str) -> None:
+        if "tell_time" in self.also:
+            self._call("tell_time", Time(now))
+
+    def write_page(self, page: PageIn) -> None:
+        self._call("write_page", page)
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        page: str | None = self._call("read_page", PageName(source, slug))
+        return page
+
+    def edit_page(self, page: PageIn) -> None:
+        self._call("edit_page", page)
+
+    def write_fact(self, fact: FactIn) -> None:
+        self._call("write_fact", fact)
+
+    def write_conversation(self, conversation: Conversation) -> str | None:
+        page: str | None = self._call("write_conversation", conversation)
+        return page
+
+    def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
+        rows: tuple[FactRow, ...] = self._call("recall_facts", FactQuery(source, query, limit))
+        return rows
+
+    def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        hits: tuple[SearchHit, ...] = self._call("search", Query(source, query, limit))
+        return hits
+
+    def context(self, ask: Ask) -> Injection:
+        injection: Injection = self._call("context", ask)
+        return injection
+
+    def preamble(self, harness: str, source: str) -> str:
+        if "preamble" not in self.also:
+            return ""
+        text: str = self._call("preamble", SessionStart(harness, source))
+        return text
+
+    def _call(self, name: str, params: Any) -> Any:
+        method = METHODS[name]
+        if method.capability is not None and method.capability not in self.can:
+            raise Unsupported(f"{name}: the memory does not claim {method.capability}")
+        if self.lost is not None and name not in ("hello", "open"):
+            raise SystemFailure(f"not asked: {self.lost}")
+        try:
+            self.lost = None
+            told = self.ask(name, params)
+        except SystemLost as error:
+            self.lost = f"{name}: {error}"
+            self.losses += 1
+            self.drop()
+            raise SystemLost(self.lost) from None
+        except SystemFailure as error:
+            raise SystemFailure(f"{name}: {error}") from None
+        return decoded(told, method.result, f"{name}: answered something else than it should")

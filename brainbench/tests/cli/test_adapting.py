@@ -1,0 +1,121 @@
+"""What `init-adapter` writes runs as it is, keeps the contract and gets a row, where no wellkept can be imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from brainbench.cli import main
+from brainbench.cli.adapting import KINDS
+
+SYSTEMS = {
+    kind: system.replace("@name@", "my_memory").replace("@Name@", "MyMemory") for kind, (system, _) in KINDS.items()
+}
+
+
+def write(place: Path, *words: str) -> str:
+    done = CliRunner().invoke(main, ["init-adapter", *words, "--out", str(place)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def call(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command in a folder, where `import wellkept` fails."""
+    hidden = place / "hidden"
+    hidden.mkdir(exist_ok=True)
+    (hidden / "wellkept.py").write_text("raise ImportError('not here', name='wellkept')")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "PYTHONPATH": str(hidden), "HOME": str(place)}
+    argv = [sys.executable, "-m", *words]
+    return subprocess.run(argv, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=110)
+
+
+@contextmanager
+def running(kind: str, place: Path, port: int) -> Iterator[None]:
+    """The server of an adapter that needs one."""
+    if kind != "http":
+        yield
+        return
+    process = subprocess.Popen([sys.executable, str(place / "my_memory.py"), str(port)])
+    try:
+        for _ in range(100):
+            time.sleep(0.1)
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.slow
+@pytest.mark.req("C-404", "C-1202")
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_adapter_as_written_keeps_the_contract_and_gets_a_scored_row(kind: str, tmp_path: Path) -> None:
+    said = write(tmp_path, "my_memory", "--kind", kind)
+    assert f"brainbench run --system {SYSTEMS[kind]}" in said.replace("'", "")
+    port = free_port()
+    for file in tmp_path.glob("*my_memory*"):
+        file.write_text(file.read_text().replace("9000", str(port)))
+    checked = call(tmp_path, "pytest", "-p", "no:cacheprovider", "-rs", "test_my_memory.py")
+    assert checked.returncode == 0, checked.stdout[-3000:]
+    assert re.search(r"1[0-9] passed, \d skipped", checked.stdout)
+    assert "not applicable: " in checked.stdout
+    system = SYSTEMS[kind].replace("9000", str(port))
+    with running(kind, tmp_path, port):
+        done = call(
+            tmp_path, "brainbench", "run", "--system", system, "--harness", "openclaw", "--suite", "push", "--json"
+        )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert '"push_recall": ' in done.stdout
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert (cell["suite"], cell["gold_total"], cell["gold_failed"] < cell["gold_total"]) == ("push", 258, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_adapter_is_short_enough_to_read(kind: str, tmp_path: Path) -> None:
+    write(tmp_path, "my_memory", "--kind", kind)
+    file = next(path for path in sorted(tmp_path.iterdir()) if path.stem == "my_memory")
+    lines = [
+        line for line in file.read_text().splitlines() if line.strip() and not line.strip().startswith(("#", "//"))
+    ]
+    assert len(lines) <= 45
+    assert not [path for path in tmp_path.iterdir() if "@name" in path.read_text().lower()]
+
+
+@pytest.mark.parametrize("name", ["My-Memory", "9lives", "a b", "../x", ""])
+def test_a_name_that_is_no_module_is_refused(name: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["init-adapter", "--out", str(tmp_path), "--", name])
+    assert (done.exit_code, "no name of a module" in done.output) == (2, True)
+
+
+def test_no_file_is_overwritten(tmp_path: Path) -> None:
+    write(tmp_path, "my_memory")
+    done = CliRunner().invoke(main, ["init-adapter", "my_memory", "--kind", "cmd", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "my_memory.py exists; choose another name or --out" in done.output
+    assert "System" in (tmp_path / "my_memory.py").read_text()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = CliRunner().invoke(main, ["init-adapter", "my_memory", "--out", str(tmp_path / "file" / "deeper")])
+    assert (done.exit_code, "--out: " in done.output) == (2, True)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brainbench.conformance import LONG, MemoryContract
+from brainbench.systems import SYSTEMS
+
+from .forgetful import BROKEN
+
+pytestmark = pytest.mark.slow
+TESTS = Path(__file__).parent
+RULES = [name for name in vars(MemoryContract) if name.startswith("test_")]
+
+
+def outcomes(place: Path, systems: list[str]) -> dict[tuple[int, str], str]:
+    """What each contract test said of each system, as its user would run them: `passed`, `failed` or `skipped`."""
+    lines = ["from brainbench.conformance import MemoryContract"]
+    lines += [f"class Test{n}(MemoryContract):\n    system = {system!r}" for n, system in enumerate(systems)]
+    file = place / "test_mine.py"
+    file.write_text("\n\n".join(lines))
+    (place / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-rs", "--tb=short", str(file)],
+        cwd=place,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(TESTS), "HOME": str(place), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    found = re.findall(r"::Test(\d+)::(test_\w+) (PASSED|FAILED|SKIPPED)", done.stdout)
+    assert len(found) == len(systems) * len(RULES), done.stdout[-3000:] + done.stderr[-3000:]
+    return {(int(n), rule): word.lower() for n, rule, word in found}
+
+
+@pytest.mark.req("C-1202")
+def test_built_in_memories_keep_the_contract_and_null_only_where_it_says_nothing(tmp_path: Path) -> None:
+    systems = list(SYSTEMS)
+    found = outcomes(tmp_path, systems)
+    failed = {(systems[n], rule) for (n, rule), word in found.items() if word == "failed"}
+    assert failed == {
+        ("null", "test_it_is_admitted"),
+        ("null", "test_a_page_is_found_by_its_title"),
+        ("null", "test_a_fact_is_told_again_in_its_source_only"),
+    }
+    assert {systems[n] for (n, _), word in found.items() if word == "skipped"} == {"bm25", "files+grep"}
+
+
+def test_every_rule_of_the_contract_is_seen_to_fail_where_it_is_broken(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, ["forgetful:Sound", *(f"forgetful:{name}" for name in BROKEN)])
+    assert {rule: found[0, rule] for rule in RULES} == dict.fromkeys(RULES, "passed")
+    noticed = {name: found[n, rule] for n, (name, rule) in enumerate(BROKEN.items(), 1)}
+    assert noticed == dict.fromkeys(BROKEN, "failed")
+    assert sorted(BROKEN.values()) == sorted(RULES)
+
+
+def test_what_is_not_claimed_is_told_as_not_applicable(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, ["misbehaving:Polite"])
+    assert found[0, "test_a_page_is_found_by_its_title"] == "skipped"
+    assert found[0, "test_a_page_reads_back_with_its_text"] == "passed"
+
+
+def test_the_long_page_is_long() -> None:
+    assert len(LONG) > 10_000
