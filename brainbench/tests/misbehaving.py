@@ -211,7 +211,7 @@ class Escaping(Polite):
     """Leaves nothing undone to be no longer asked: the replay of its worker says that it lacks a capability."""
 
     def context(self, ask: Ask) -> Injection:
-        worker.replay = lambda system, seam, fixture, run: Replayed("", "", seam.name, missing=("trust_labels",))
+        worker.replay = lambda system, seam, *_: Replayed("", "", seam.name, missing=("trust_labels",))
         return Injection("")
 
 

@@ -57,8 +57,9 @@ def test_a_system_that_hangs_or_dies_costs_its_own_cell_and_is_given_up_early(na
     assert errors(replays[12:]) == [None] * 4
     said = errors(replays[:12])
     assert all(said)
-    assert why in str(said[0])
-    assert "not tried" in str(said[-1])
+    tried = [one for one in said if "not tried" not in str(one)]
+    assert all(why in str(one) for one in tried)
+    assert 3 <= len(tried) <= 6
     assert done == list(range(1, 17))
 
 
