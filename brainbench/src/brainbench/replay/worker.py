@@ -24,6 +24,7 @@ from brainbench.errors import UsageError
 from brainbench.model import (
     Capability,
     Fixture,
+    ModelDoor,
     Observation,
     Origin,
     Replayed,
@@ -57,6 +58,7 @@ class Task:
     run_id: str
     seed: int
     can: frozenset[Capability]
+    door: ModelDoor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _play(task: Task) -> Replayed:
         system = _open_systems[task.system] = load_system(task.system)
     directory = tempfile.mkdtemp(dir=_worker_directory)
     fixture = task.fixture
-    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
+    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed, task.door)
     try:
         return replay(system, task.seam, fixture, run)
     finally:

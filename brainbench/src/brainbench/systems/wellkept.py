@@ -22,10 +22,12 @@ from brainbench.model import (
     Ask,
     Capability,
     Conversation,
+    Extraction,
     FactIn,
     FactRow,
     Injection,
     Message,
+    ModelDoor,
     PageIn,
     RunContext,
     ScriptedFact,
@@ -33,17 +35,21 @@ from brainbench.model import (
 )
 from brainbench.systems import System
 from wellkept import hooks
-from wellkept.errors import NotFound
+from wellkept.errors import NotFound, WellkeptError
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
 from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
 from wellkept.model import Message as Said
+from wellkept.providers import Segment
+from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
 
 DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
+DOOR_SECONDS = 900.0
+"""How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -83,6 +89,8 @@ class Wellkept(System):
         self._daemon: _Daemon | None = None
         self._source = "default"
         self._now = ""
+        self._door: ModelDoor | None = None
+        self._heard: Extraction | None = None
 
     def open(self, run: RunContext) -> None:
         if self._store is None:
@@ -90,6 +98,7 @@ class Wellkept(System):
             self._store = open_store("sqlite", self._home / "memory.db")
         self._store.reset()
         self._source = run.active_source
+        self._door, self._heard = run.door, None
 
     def close(self) -> None:
         if self._daemon is not None:
@@ -132,15 +141,23 @@ class Wellkept(System):
         )
 
     def write_conversation(self, conversation: Conversation) -> str | None:
-        scripted = [_candidate(fact) for fact in conversation.scripted]
+        model = _Listened(self._door) if self._door is not None else None
+        scripted = ScriptedExtractor([_candidate(fact) for fact in conversation.scripted])
         receipt = self._memory.bank(
             conversation.source,
             conversation.session,
             [_said(message) for message in conversation.messages],
-            extractor=ScriptedExtractor(scripted),
+            extractor=model or scripted,
             now=_time(conversation.now) or self._clock,
         )
+        if model is not None:
+            if model.problem is not None:
+                raise SystemFailure(model.problem)
+            self._heard = _extraction(model.heard)
         return receipt.slug
+
+    def heard(self) -> Extraction | None:
+        return self._heard
 
     def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
@@ -214,6 +231,21 @@ class Wellkept(System):
         return self._daemon
 
 
+class _Listened(ChatExtractor):
+    """The shipped extractor, which remembers why it failed: write-back keeps the page and goes on without facts."""
+
+    def __init__(self, door: ModelDoor) -> None:
+        super().__init__(ChatModel(door.url, door.model, door.token, seconds=DOOR_SECONDS))
+        self.problem: str | None = None
+
+    def extract(self, segment: Segment, source: str) -> Sequence[CandidateFact]:
+        try:
+            return super().extract(segment, source)
+        except WellkeptError as error:
+            self.problem = str(error)
+            raise
+
+
 class _Daemon:
     """The shipped daemon as a process of its own, on the store and clock of one worker."""
 
@@ -285,6 +317,10 @@ def _said(message: Message) -> Said:
 
 def _prior(ask: Ask) -> str:
     return "\n".join((*(message.text for message in ask.messages[:-1]), *ask.injected))
+
+
+def _extraction(heard: Heard) -> Extraction:
+    return Extraction(tuple(fact.fact for fact in heard.facts), heard.unquoted, heard.unreadable)
 
 
 def _candidate(fact: ScriptedFact) -> CandidateFact:
