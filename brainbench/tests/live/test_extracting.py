@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,21 @@ from brainbench.chat import Budget, Chat, Endpoint
 from brainbench.chat.budget import Price
 from brainbench.chat.relay import relaying
 from brainbench.cli import main
+from brainbench.model import (
+    Capability,
+    Conversation,
+    ModelDoor,
+    PageIn,
+    RunContext,
+    ScriptedFact,
+    SessionBreak,
+    Turn,
+)
+from brainbench.replay import replay
+from brainbench.seams import SEAMS
+from brainbench.systems import System
 
+from ..conftest import script
 from ..fake_endpoint import Body, FakeEndpoint, Said, completion, fake_endpoint, refusal
 
 FREE = ("--price-in", 0, "--price-out", 0)
@@ -185,3 +200,34 @@ def test_the_relay_gives_the_model_and_never_the_key(fake: FakeEndpoint) -> None
     assert "sk-secret" not in answer.text + repr(relay)
     with pytest.raises(httpx.ConnectError):
         httpx.post(place, json=question, headers=key, trust_env=False)
+
+
+class Keeping(System):
+    """Notes what would have been an extractor's words."""
+
+    can = frozenset({Capability.CONVERSATION_WRITE, Capability.PAGE_WRITE})
+
+    def __init__(self) -> None:
+        self.told: list[ScriptedFact] = []
+
+    def write_page(self, page: PageIn) -> None: ...
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        return ""
+
+    def write_conversation(self, conversation: Conversation) -> str | None:
+        self.told += conversation.scripted
+        return "page"
+
+
+@pytest.mark.req("C-1006")
+def test_no_scripted_fact_crosses_where_a_model_extracts(tmp_path: Path) -> None:
+    said = (Turn(10, "user", "Ada likes tea."), SessionBreak(11, persist=True))
+    fact = ScriptedFact(10, "Ada likes tea", "Ada", "Ada likes tea", "preference")
+    fixture = script(events=said, scripted_facts=(fact,), suites=("write-back",))
+    scripted, asked = Keeping(), Keeping()
+    run = RunContext("r", fixture.sources, "default", str(tmp_path))
+    replay(scripted, SEAMS["openclaw"], fixture, run)
+    replay(asked, SEAMS["openclaw"], fixture, replace(run, door=ModelDoor("http://127.0.0.1:9/v1", "m", "t")))
+    assert scripted.told == [fact]
+    assert asked.told == []
