@@ -41,7 +41,6 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 IN_PART = {
     "C-122": "`panel`, `probe`, `convert` and `rejudge` are planned",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
-    "C-601": "`extraction_recall` and `extraction_precision` wait for a model in the loop",
     "C-620": "the lot is held to 2 % only where a corpus has brains of 1,000 pages, and none has yet",
     "C-642": "gold stays unread and unsent; a family of cheating systems shipped as tests is planned",
     "C-651": "every gated metric has a probe among the tests; `brainbench probe` as a command is planned",
@@ -86,6 +85,24 @@ def metrics() -> str:
         "number. Counts are summed over all events of a cell, then divided (micro-average)."
     )
     return _page("Metrics", intro, parts)
+
+
+def live() -> str:
+    """What is counted with a model in the loop, and what the model may call."""
+    table = importlib.import_module("brainbench.live.judging").LIVE_METRICS
+    tools = importlib.import_module("brainbench.replay.stage").TOOLS
+    parts = [
+        f"## {name}\n\n- formula: {_plain(metric.formula)}\n- better: {metric.better}\n"
+        f"- arms: {'tools, both' if metric.needs_tools else 'off, tools, push, both'}\n- not gated"
+        for name, metric in table.items()
+    ]
+    listed = [f"- `{name}({tool.argument})`: {tool.description} Needs {tool.needs}." for name, tool in tools.items()]
+    parts.append("## Tools\n\n" + "\n".join(listed))
+    intro = (
+        "Counted by `brainbench run --live`, per arm: memory pushes or not, the model has tools or not. Intervals are "
+        "a bootstrap over fixtures. See [what these numbers mean](../explanation/live-numbers.md)."
+    )
+    return _page("Model in the loop", intro, parts)
 
 
 def suites() -> str:
@@ -198,6 +215,7 @@ def _page(title: str, intro: str, parts: list[str]) -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics,
+    "live.md": live,
     "suites.md": suites,
     "seams.md": seams,
     "systems.md": systems,

@@ -42,6 +42,23 @@ def refused(result: Result, code: int, *words: str) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_a_conversation_is_kept_without_facts_where_no_model_is_named(run: Run) -> None:
+    talk = "You: Greta moves the delivery to 14 June.\nAssistant: Noted.\n"
+    assert run("bank", "monday", "-", stdin=talk).stdout == "created conversations/monday, 0 facts\n"
+    assert run("bank", "monday", "-", stdin=talk).stdout == "unchanged conversations/monday, 0 facts\n"
+    refused(run("bank", "monday", "-", stdin="nobody speaks here"), 2, "each turn needs a speaker")
+
+
+def test_a_model_that_cannot_be_asked_costs_the_facts_and_not_the_conversation(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WELLKEPT_EXTRACTOR_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("WELLKEPT_EXTRACTOR_MODEL", "small")
+    result = run("bank", "monday", "-", stdin="You: Greta moves the delivery to 14 June.\n")
+    assert (result.exit_code, result.stdout) == (1, "created conversations/monday, 0 facts\n")
+    assert "bank it again" in result.stderr
+
+
 def test_a_page_that_was_put_can_be_got_and_found(run: Run) -> None:
     assert run("put", "people/ada", "-", stdin=ADA).stdout == "created people/ada\n"
     assert run("get", "people/ada").stdout == ADA

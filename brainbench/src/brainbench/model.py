@@ -207,6 +207,18 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a model said of a session, before anything of it was kept.
+
+    `unquoted` of the facts were left out because nobody said their quote; `unreadable` answers gave no fact.
+    """
+
+    facts: tuple[str, ...] = ()
+    unquoted: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What crossed the seam on one event.
 
@@ -226,6 +238,8 @@ class Observation:
     degraded: tuple[str, ...] = ()
     error: str | None = None
     latency_ms: float = 0.0
+    extraction: Extraction | None = None
+    """Of a session that a model has read; None where facts were scripted."""
 
 
 CellStatus = Literal["scored", "not_applicable", "invalid", "failed"]
@@ -352,14 +366,27 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelDoor:
+    """Where a system may ask the model of the run, as an OpenAI-compatible address; the token is for this run alone."""
+
+    url: str
+    model: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RunContext:
-    """What a system learns of a fixture before it starts: an opaque id, its scopes and an empty directory."""
+    """What a system learns of a fixture before it starts: an opaque id, its scopes and an empty directory.
+
+    With a `door` conversations come without scripted facts: a system with an extractor uses that, on this model.
+    """
 
     run_id: str
     sources: tuple[SourceDecl, ...]
     active_source: str
     directory: str
     seed: int = 42
+    door: ModelDoor | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
-from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
+from brainbench.model import Capability, Fixture, ModelDoor, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
 from brainbench.replay.brains import Brain
 from brainbench.replay.seal import can_seal
@@ -62,13 +62,17 @@ class Choice:
     jobs: int | None = None
     modes: Mapping[str, str] = field(default_factory=dict)
     fixture_seconds: float = FIXTURE_SECONDS
+    door: ModelDoor | None = None
+    """Where write-back asks a model; None: what an extractor would say is scripted."""
+    most_fixtures: int | None = None
     command: tuple[str, ...] = ()
     access: Access = field(default_factory=Access)
 
     @property
     def narrowed(self) -> bool:
-        """Whether harnesses or suites were left out."""
-        return len(self.seams) < len(SEAMS) or len(self.suites) < len(SUITES)
+        """Whether harnesses, suites or fixtures were left out."""
+        left_out = len(self.seams) < len(SEAMS) or len(self.suites) < len(SUITES)
+        return left_out or self.most_fixtures is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +181,18 @@ def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:
     warnings = golds.validate(choice.fixtures, choice.gold)
     hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
     corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
-    return golds.with_scripted_facts(corpus, choice.gold), hashed, warnings
+    corpus = golds.with_scripted_facts(corpus, choice.gold)
+    if choice.most_fixtures is not None:
+        asked = [f for f in corpus.fixtures if set(f.suites) & set(choice.suites)]
+        corpus = replace(corpus, fixtures=spread(asked, choice.most_fixtures))
+    return corpus, hashed, warnings
+
+
+def spread(fixtures: Sequence[Fixture], most: int) -> tuple[Fixture, ...]:
+    """At most so many fixtures, taken from all over the corpus."""
+    if most >= len(fixtures):
+        return tuple(fixtures)
+    return tuple(fixtures[number * len(fixtures) // most] for number in range(most))
 
 
 def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold]:
@@ -303,7 +318,9 @@ def tasks_of(choice: Choice, corpus: Corpus, large: Mapping[str, Brain] = Mappin
                     run_id = corpora.opaque_id(fixture, choice.seed, key, f"{system}/{seam.name}")
                     met, traits = _as_met_by(system, seam), choice.traits[system]
                     brain = large[fixture.universe] if fixture.universe else None
-                    tasks.append(Task(system, met, fixture, run_id, choice.seed, traits.can, traits.alone, brain))
+                    tasks.append(
+                        Task(system, met, fixture, run_id, choice.seed, traits.can, traits.alone, brain, choice.door)
+                    )
     return tasks
 
 
@@ -385,7 +402,7 @@ def _ceiling(seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Gold]) -> tupl
 def _config(choice: Choice) -> Config:
     return Config(
         include_holdout=choice.include_holdout,
-        llm=False,
+        llm=choice.door is not None,
         systems=choice.systems,
         harnesses=tuple(seam.name for seam in choice.seams),
         suites=choice.suites,
@@ -404,7 +421,7 @@ def _receipt(choice: Choice, fixtures_hash: str, sha: str) -> Mapping[str, objec
         "cmd_args": list(choice.command),
         "seed": choice.seed,
         "include_holdout": choice.include_holdout,
-        "llm": False,
+        "llm": choice.door is not None,
     }
 
 

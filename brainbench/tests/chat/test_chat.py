@@ -157,7 +157,7 @@ def test_an_endpoint_or_model_that_is_not_there_is_said_before_anything_is_asked
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:8080", "ftp://x/v1", "http://me:pw@host/v1", "https:///v1", "https://h/v1?k=v"]
+    "url", ["localhost:8080", "ftp://x/v1", "http://me:pw@host/v1", "https:///v1", "https://h/v1?k=v", "http://h:x/v1"]
 )
 def test_an_address_that_cannot_be_used_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(UsageError, match="--endpoint") as caught:

@@ -14,6 +14,7 @@ from brainbench.metrics import (
     METRICS,
     Count,
     Judged,
+    JudgedExtraction,
     JudgedFact,
     JudgedProbe,
     JudgedTurn,
@@ -35,6 +36,7 @@ NULL = Judged(
     probes=(JudgedProbe("f/4/d1", False, False), JudgedProbe("f/4/d2", True, False)),
     scoped=True,
     capacity=3,
+    extractions=(JudgedExtraction(2, 0, 0),),
 )
 PERFECT = Judged(
     turns=(replace(MUST, injected=("a", "b"), tokens=20), QUIET),
@@ -42,12 +44,15 @@ PERFECT = Judged(
     probes=(JudgedProbe("f/4/d1", False, True), JudgedProbe("f/4/d2", True, True)),
     scoped=True,
     capacity=3,
+    extractions=(JudgedExtraction(2, 2, 2),),
 )
 EXPECTED = {
     "know_to_ask_failure_rate": (Ratio(1, 1), Ratio(0, 1)),
     "false_fire_rate": (Ratio(0, 1), Ratio(0, 1)),
     "push_precision": (None, Ratio(2, 2)),
     "push_recall": (Ratio(0, 2), Ratio(2, 2)),
+    "extraction_recall": (Ratio(0, 2), Ratio(2, 2)),
+    "extraction_precision": (None, Ratio(2, 2)),
     "push_recall_ceiling": (Ratio(2, 2), Ratio(2, 2)),
     "write_back_fidelity": (Ratio(0, 1), Ratio(1, 1)),
     "attribution_accuracy": (None, Ratio(1, 1)),

@@ -236,6 +236,40 @@ def put(slug: str, file: Path, as_json: bool, source: str | None, data_dir: Path
 
 
 @main.command()
+@click.argument("session")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@_common
+def bank(session: str, file: Path, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    """Keep the conversation in FILE (a transcript, `-` for standard input) as SESSION.
+
+    The facts that it states are kept too where the settings name a model to read them (extractor_url,
+    extractor_model). When the model fails, the conversation is kept without facts and the exit code is 1.
+
+    \b
+    Examples:
+      wellkept bank monday talk.txt
+      wellkept bank monday talk.jsonl --json
+    """
+    from wellkept.ingest.conversation import parse
+    from wellkept.settings import open_extractor, open_memory
+
+    settings = _settings(source, data_dir)
+    messages = parse(_markdown(file))
+    if not messages:
+        raise _BadFile(f"{file}: holds no conversation that can be read; each turn needs a speaker, as `You: ...`")
+    memory = open_memory(settings)
+    try:
+        receipt = memory.bank(settings.source, session, messages, extractor=open_extractor(settings))
+    finally:
+        memory.close()
+    facts = "1 fact" if len(receipt.facts) == 1 else f"{len(receipt.facts)} facts"
+    _print(as_json, _plain(receipt), f"{receipt.status} {receipt.slug}, {facts}")
+    if "extractor_failed" in receipt.degraded:
+        click.echo("wellkept: the model could not read the facts; the conversation is kept, bank it again", err=True)
+        raise SystemExit(1)
+
+
+@main.command()
 @click.argument("slug")
 @_common
 def get(slug: str, as_json: bool, source: str | None, data_dir: Path | None) -> None:

@@ -4,6 +4,7 @@ WellkeptError
 ├── InvalidInput          a value the caller gave cannot be used; the message names it
 ├── NotFound              no such page, fact or source, or not yours to see
 ├── StoreUnavailable      the database cannot be opened or written
+├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
 ├── SettingsError         a setting or settings file cannot be used
 └── DaemonError
     ├── DaemonUnavailable no daemon answered on the socket
@@ -37,6 +38,14 @@ class StoreUnavailable(WellkeptError):
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path, self.reason = str(path), reason
         super().__init__(f"cannot use {path}: {reason}")
+
+
+class ModelUnavailable(WellkeptError):
+    """A language model cannot be asked, or answers nothing usable."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        self.url, self.reason = url, reason
+        super().__init__(f"the model at {url} cannot be used: {reason}")
 
 
 class SettingsError(WellkeptError):

@@ -10,14 +10,16 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from wellkept.errors import SettingsError
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
+    from wellkept.providers import Extractor
 
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
@@ -40,15 +42,22 @@ class Settings:
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
-    @property
-    def queries(self) -> Path:
-        """The file of captured questions."""
-        return self.data_dir / "queries.ndjson"
+    extractor_url: str | None = None
+    """Where a language model answers that reads facts out of conversations, as https://host/v1. None: no model."""
+    extractor_model: str | None = None
+    extractor_key_env: str = "OPENAI_API_KEY"
+    """The environment variable that holds the model's key, where it needs one."""
+    extractor_key: str | None = field(default=None, repr=False)
 
     @property
     def database(self) -> Path:
         """The file that holds the memory."""
         return self.data_dir / "memory.db"
+
+    @property
+    def queries(self) -> Path:
+        """The file of captured questions."""
+        return self.data_dir / "queries.ndjson"
 
 
 def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None) -> Settings:
@@ -70,7 +79,19 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
             values[key] = _checked(where, key, value)
     added = values.pop("transcript_roots", ())
     roots = (*_own_roots(env), *added)
-    return Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
+    if (values.get("extractor_url") is None) != (values.get("extractor_model") is None):
+        raise SettingsError("extractor_url, extractor_model: a model needs both, its address and its name")
+    found = Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
+    return replace(found, extractor_key=env.get(found.extractor_key_env) or None)
+
+
+def open_extractor(settings: Settings) -> Extractor | None:
+    """The model that the settings name for reading facts out of conversations, or None."""
+    if settings.extractor_url is None or settings.extractor_model is None:
+        return None
+    from wellkept.providers.chat import ChatExtractor, ChatModel
+
+    return ChatExtractor(ChatModel(settings.extractor_url, settings.extractor_model, settings.extractor_key))
 
 
 def open_memory(settings: Settings) -> Memory:
@@ -144,6 +165,9 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, object]:
         layer["hooks"] = False
     if env.get("WELLKEPT_CAPTURE_QUERIES"):
         layer["capture_queries"] = _on_or_off(env["WELLKEPT_CAPTURE_QUERIES"])
+    for key in ("extractor_url", "extractor_model"):
+        if value := env.get(f"WELLKEPT_{key.upper()}"):
+            layer[key] = value
     return layer
 
 
@@ -202,10 +226,23 @@ def _milliseconds(value: object) -> int:
     return value
 
 
+def _address(value: object) -> str:
+    parts = urlsplit(value) if isinstance(value, str) else None
+    _ = parts.port if parts is not None else None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+        raise ValueError("expected an address such as https://host/v1, without a user or a key in it")
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ValueError(f"http to {parts.hostname} would send conversations unencrypted; use https")
+    return str(value)
+
+
 _READERS: Mapping[str, Callable[[object], object]] = {
     "source": _source,
     "hooks": _switch,
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
     "capture_queries": _switch,
+    "extractor_url": _address,
+    "extractor_model": _source,
+    "extractor_key_env": _source,
 }

@@ -6,7 +6,7 @@ import ipaddress
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
@@ -37,7 +37,7 @@ class Endpoint:
         seconds: float = 120.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        parts = urlsplit(url)
+        parts = _parts(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
             raise UsageError(f"--endpoint: {_shown(url)} is no address; give it as https://host/v1")
         local = _is_loopback(parts.hostname)
@@ -137,6 +137,15 @@ class Endpoint:
             return document
         scrubbed = _mapped(document, self._without_key)
         return scrubbed if isinstance(scrubbed, dict) else {}
+
+
+def _parts(url: str) -> SplitResult:
+    parts = urlsplit(url)
+    try:
+        _ = parts.port
+    except ValueError:
+        return urlsplit("")
+    return parts
 
 
 def _mapped(value: object, change: Callable[[str], str]) -> object:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from brainbench.chat import Chat
     from brainbench.live import LiveRun
     from brainbench.live.comparing import Change
+    from brainbench.live.extracting import ExtractionRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
 ARM_NAMES = ("off", "tools", "push", "both")
+DEFAULT_SECONDS, EXTRACTION_SECONDS = 30.0, 900.0
+"""How long a fixture may take unless --timeout says otherwise, and while it waits for a model."""
 NOTES_EVERY = 60.0
 """Seconds between two lines about how far a long run is, where there is no terminal for a bar."""
 
@@ -129,10 +133,60 @@ def run_live(flags: dict[str, Any]) -> int:
     if flags["out"] is not None:
         check_place(flags["out"])
     with opened_chat(flags) as chat, kept_answers(flags["record"]):
-        choice = choice_of(flags)
+        choice = replace(choice_of(flags), most_fixtures=flags["max_fixtures"])
         with long_progress(chat) as progress:
-            done = measure_live(choice, plan, chat, limit=flags["max_fixtures"], progress=progress)
+            done = measure_live(choice, plan, chat, progress=progress)
     return _told(done, before, flags)
+
+
+def run_llm(flags: dict[str, Any]) -> int:
+    """Play write-back with a model as the extractor, print, and give the exit code."""
+    from brainbench.chat.relay import relaying
+    from brainbench.live.extracting import measure_extraction
+    from brainbench.write import check_place
+
+    if flags["compare"] is not None:
+        raise UsageError(
+            "--compare: a run with a model as extractor is held against no baseline: its numbers are not gated"
+        )
+    if flags["out"] is not None:
+        check_place(flags["out"])
+    if flags["suite"] == "all":
+        flags = {**flags, "suite": "write-back", "harness": "openclaw"}
+    if flags["timeout"] == DEFAULT_SECONDS:
+        flags = {**flags, "timeout": EXTRACTION_SECONDS}
+    with (
+        opened_chat(flags) as chat,
+        kept_answers(flags["record"]),
+        relaying(chat, flags["seed"], flags["max_tokens"]) as relay,
+        long_progress(chat) as progress,
+    ):
+        choice = replace(choice_of(flags), most_fixtures=flags["max_fixtures"])
+        done = measure_extraction(choice, chat, relay, flags["repeat"], progress)
+    return _told_extraction(done, flags)
+
+
+def _told_extraction(done: ExtractionRun, flags: dict[str, Any]) -> int:
+    from brainbench.cli.frame import ended
+    from brainbench.live.report import extraction_json, extraction_text
+    from brainbench.report.terminal import print_scoreboard
+    from brainbench.report.v1 import v1_result
+    from brainbench.write import write_json
+
+    first = done.runs[0].board
+    document = v1_result(first)
+    document["_meta"] = {**dict(document["_meta"]), "extraction": extraction_json(done)}  # type: ignore[call-overload]
+    try:
+        if flags["out"] is not None:
+            write_json(flags["out"], document)
+    finally:
+        with printing():
+            if flags["as_json"]:
+                click.echo(to_line(document), nl=False)
+            else:
+                print_scoreboard(first, None, sys.stdout, strata=flags["strata"], long=flags["long"])
+                click.echo(extraction_text(done), nl=False)
+    return max(ended(run.board, None) for run in done.runs)
 
 
 def _told(done: LiveRun, before: Any, flags: dict[str, Any]) -> int:

@@ -21,7 +21,7 @@ from brainbench.cli.frame import (
     progress_bar,
     reported,
 )
-from brainbench.cli.live import live_options, run_live, wants_model
+from brainbench.cli.live import live_options, run_live, run_llm, wants_model
 from brainbench.errors import IncompatibleError, OutputError, UsageError
 from brainbench.report.terminal import print_scoreboard
 from brainbench.write import to_line
@@ -81,7 +81,7 @@ def run(**flags: Any) -> None:
     from brainbench.run import measure
 
     if wants_model(flags):
-        sys.exit(run_live(flags))
+        sys.exit(run_live(flags) if flags["live"] else run_llm(flags))
     gating = _Gating.of(flags)
     choice = choice_of(flags)
     broken = _broken_panel(choice, flags["profile"]) if flags["with_panel"] else ()

@@ -23,13 +23,14 @@ from brainbench.evidence import repository
 from brainbench.live.judging import LIVE_METRICS, Verdicts, judge
 from brainbench.live.playing import ARMS, Plan, Played, Player, user_turns
 from brainbench.live.prompt import offered, prompt_hash, tools_hash
-from brainbench.model import Fixture, SeamConfig
+from brainbench.model import SeamConfig
 from brainbench.replay.staging import staging
 from brainbench.replay.worker import Task
 from brainbench.run import HOME, Choice, gold_after, laid_out, loaded
+from brainbench.seams import SEAMS
 from brainbench.suites.scripts import user_scenes
 
-__all__ = ["ARMS", "LIVE_METRICS", "LiveRun", "Plan", "measure_live", "narrowed_to"]
+__all__ = ["ARMS", "LIVE_METRICS", "LiveRun", "Plan", "measure_live"]
 
 SUITE = "know-to-ask"
 
@@ -49,31 +50,25 @@ class LiveRun:
     new_questions: int
 
 
-def narrowed_to(fixtures: Sequence[Fixture], most: int | None) -> tuple[Fixture, ...]:
-    """At most so many fixtures, spread evenly over the corpus."""
-    if most is None or most >= len(fixtures):
-        return tuple(fixtures)
-    return tuple(fixtures[number * len(fixtures) // most] for number in range(most))
-
-
 def measure_live(
     choice: Choice,
     plan: Plan,
     chat: Chat,
     *,
-    limit: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> LiveRun:
     """Play the know-to-ask fixtures with the model in every arm and repeat, then judge.
 
     EndpointError, OverBudget and NothingMeasured say why there is no result; what was recorded stays.
     """
+    seams = _one_seam(choice)
+    choice = replace(choice, suites=(SUITE,))
     corpus, hashed, _ = loaded(choice)
     asking = [f for f in corpus.fixtures if SUITE in f.suites]
     if not asking:
         raise NothingMeasured(f"no fixture declares {SUITE}: a model is put to no other turns")
-    corpus = replace(corpus, fixtures=narrowed_to(asking, limit))
-    choice = replace(choice, seams=_one_seam(choice), suites=(SUITE,))
+    corpus = replace(corpus, fixtures=tuple(asking))
+    choice = replace(choice, seams=seams)
     played = Played()
     with laid_out(choice, corpus) as tasks:
         of = sum(len(user_turns(task.fixture)) for task in tasks) * len(plan.arms) * plan.repeats
@@ -110,7 +105,7 @@ def _one_seam(choice: Choice) -> tuple[SeamConfig, ...]:
     asked = [seam for seam in choice.seams if SUITE in seam.suites]
     if not asked:
         raise UsageError(f"--harness: {choice.seams[0].name} pushes nothing to a turn; name another one")
-    if len(asked) > 1 and choice.narrowed:
+    if len(asked) > 1 and len(choice.seams) < len(SEAMS):
         raise UsageError("--harness: a live run has one harness; name one")
     return (next((seam for seam in asked if seam.name == "claude-code"), asked[0]),)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from brainbench.live import LiveRun
+from brainbench.live.extracting import ExtractionRow, ExtractionRun
 from brainbench.live.judging import LIVE_METRICS, ArmCell, Estimate, JudgedTurn, Lift
 from brainbench.metrics import four_decimals
 
@@ -45,6 +46,51 @@ def live_json(run: LiveRun) -> dict[str, object]:
         "turns": [_turn(turn) for turn in run.verdicts.turns],
         "boundary": BOUNDARY,
     }
+
+
+def extraction_json(run: ExtractionRun) -> dict[str, object]:
+    """What all repeats of an `--llm` run count together; it stands beside the result document of the first."""
+    return {
+        "receipt": dict(run.receipt),
+        "rows": [
+            {
+                "system": row.system,
+                "metrics": {name: _estimate(found) for name, found in row.metrics.items()},
+                "sessions": row.sessions,
+                "facts_said": row.said,
+                "left_out_without_quote": row.unquoted,
+                "unreadable_answers": row.unreadable,
+            }
+            for row in run.rows
+        ],
+        "observations_hashes": [one.board.observations_hash for one in run.runs],
+        "boundary": BOUNDARY,
+    }
+
+
+def extraction_text(run: ExtractionRun) -> str:
+    """The same for a terminal, below the scoreboard."""
+    told = run.receipt
+    recorded = ", recorded answers" if told["recorded"] else ""
+    tokens = f"{told['input_tokens']} / {told['output_tokens']} tokens"
+    lines = [
+        f"extracted by {told['model']} at {told['host']} (temperature 0, {told['repeats']} repeats{recorded})",
+        *(line for row in run.rows for line in _extraction_lines(row)),
+        f"{told['questions']} questions, {tokens}, {told['usd']:.4f} USD",
+        "",
+        BOUNDARY,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _extraction_lines(row: ExtractionRow) -> Iterator[str]:
+    yield f"{row.system:22}{'all repeats':>19}{'95 %':>16}"
+    for name, found in row.metrics.items():
+        yield f"{name:22}{_counts(found):>19}{_interval(found):>16}"
+    yield (
+        f"{row.said} facts said in {row.sessions} sessions; {row.unquoted} left out because nobody said their quote; "
+        f"{row.unreadable} answers could not be read"
+    )
 
 
 def _cell(cell: ArmCell) -> dict[str, object]:

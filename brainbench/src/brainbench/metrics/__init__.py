@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brainbench.metrics import continuity, cost, isolation, push, writeback
-from brainbench.metrics.judged import Judged, JudgedFact, JudgedProbe, JudgedTurn, pooled
+from brainbench.metrics import continuity, cost, extraction, isolation, push, writeback
+from brainbench.metrics.judged import Judged, JudgedExtraction, JudgedFact, JudgedProbe, JudgedTurn, pooled
 from brainbench.metrics.values import Count, Mean, Measured, Metric, Ratio, counts, counts_json, four_decimals, wilson
 
 __all__ = [
     "METRICS",
     "Count",
     "Judged",
+    "JudgedExtraction",
     "JudgedFact",
     "JudgedProbe",
     "JudgedTurn",
@@ -106,6 +107,22 @@ METRICS: Mapping[str, Metric] = {
             "lower",
             zero=True,
             measure=isolation.source_isolation_violations,
+        ),
+        Metric(
+            "extraction_recall",
+            "extraction",
+            "gold facts that a model extracted / gold facts, with --llm",
+            "higher",
+            gated=False,
+            measure=extraction.extraction_recall,
+        ),
+        Metric(
+            "extraction_precision",
+            "extraction",
+            "extracted facts that are gold facts / extracted facts, with --llm",
+            "higher",
+            gated=False,
+            measure=extraction.extraction_precision,
         ),
         Metric(
             "push_recall_ceiling",

@@ -81,6 +81,15 @@ class JudgedProbe:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedExtraction:
+    """What a model said of one session: so many of the gold facts there, and of what it said, are the same."""
+
+    gold: int
+    said: int
+    matched: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """All that was judged of some fixtures for one suite.
 
@@ -96,6 +105,7 @@ class Judged:
     leaks: tuple[str, ...] = ()
     scoped: bool = False
     capacity: int = 0
+    extractions: tuple[JudgedExtraction, ...] = ()
 
 
 def pooled(parts: Iterable[Judged]) -> Judged:
@@ -109,4 +119,5 @@ def pooled(parts: Iterable[Judged]) -> Judged:
         leaks=tuple(chain.from_iterable(p.leaks for p in every)),
         scoped=any(p.scoped for p in every),
         capacity=max((p.capacity for p in every), default=0),
+        extractions=tuple(chain.from_iterable(p.extractions for p in every)),
     )

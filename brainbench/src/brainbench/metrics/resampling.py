@@ -69,8 +69,11 @@ def clustered_difference(clusters: Sequence[tuple[int, int, int]], seed: int) ->
     gains = [b - a for a, b, _ in counted]
     sizes = [of for _, _, of in counted]
     total = sum(sizes)
-    found = sorted(sum(gains[i] for i in drawn) / sum(sizes[i] for i in drawn) for drawn in _drawn(len(counted), seed))
-    low, high = _middle(found)
+    if len({gain / size for gain, size in zip(gains, sizes, strict=True)}) == 1:
+        low, high = _unanimous(gains[0] / sizes[0], len(counted), -1.0)
+    else:
+        drawn = _drawn(len(counted), seed)
+        low, high = _middle(sorted(sum(gains[i] for i in d) / sum(sizes[i] for i in d) for d in drawn))
     return Difference(
         value=sum(gains) / total,
         low=low,

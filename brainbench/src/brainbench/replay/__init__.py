@@ -21,6 +21,7 @@ from brainbench.model import (
     Conversation,
     Edit,
     Event,
+    Extraction,
     FactIn,
     FactRow,
     Fixture,
@@ -318,12 +319,14 @@ class _Play:
         seen = None
         if event.persist and closed.turns and Capability.CONVERSATION_WRITE in self.system.can:
             seen = self._timed(event.event_id, "persist", lambda: self._persist(event, closed))
+            if self.run.door is not None and seen.error is not None:
+                seen = replace(seen, extraction=Extraction())
             self.persisted = True
         self.session = self._open_session(seam_named(event.harness) if event.harness else self.seam)
         return seen
 
     def _persist(self, event: SessionBreak, closed: _Session) -> Observation:
-        said = {t.event_id for t in closed.turns}
+        said = {t.event_id for t in closed.turns} if self.run.door is None else set()
         page = self.system.write_conversation(
             Conversation(
                 source=self.fixture.active_source,
@@ -333,7 +336,13 @@ class _Play:
                 now=self.now,
             )
         )
-        return Observation(event.event_id, "persist", session_page=None if page is None else plain(page, str))
+        heard = self.system.heard() if self.run.door is not None else None
+        return Observation(
+            event.event_id,
+            "persist",
+            session_page=None if page is None else plain(page, str),
+            extraction=None if heard is None else plain(heard, Extraction),
+        )
 
     def _change(self, event: Write | Edit | Forget | Confirm | Resync) -> Observation:
         source = event.source or self.fixture.active_source

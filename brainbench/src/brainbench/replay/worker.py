@@ -24,6 +24,7 @@ from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import (
     Capability,
     Fixture,
+    ModelDoor,
     Observation,
     Origin,
     Replayed,
@@ -65,6 +66,7 @@ class Task:
     can: frozenset[Capability]
     alone: bool = False
     brain: Brain | None = None
+    door: ModelDoor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ def _opened(name: str) -> System:
 def _play(task: Task, system: System) -> Replayed:
     directory = tempfile.mkdtemp(dir=_worker_directory)
     fixture = task.fixture
-    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed)
+    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed, task.door)
     try:
         return replay(system, task.seam, fixture, run, _filling(task))
     finally:

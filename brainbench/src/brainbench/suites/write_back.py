@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from brainbench.gold import Gold, GoldFact
-from brainbench.metrics import Judged, JudgedFact
+from brainbench.metrics import Judged, JudgedExtraction, JudgedFact
 from brainbench.model import Capability, FactRow, Fixture, Observation, Replayed, SeamConfig
 from brainbench.suites.cell import Suite, Tally
 from brainbench.suites.leaks import is_scoped, store_leaks
@@ -56,11 +56,27 @@ def _judge(fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -
                 )
             )
     return Judged(
+        extractions=tuple(_extractions(fixture, gold, sessions)),
         facts=tuple(facts),
         strays=strays(replayed, "write"),
         leaks=store_leaks(fixture, replayed),
         scoped=is_scoped(fixture),
     )
+
+
+def _extractions(fixture: Fixture, gold: Gold, sessions: Mapping[int, Observation]) -> Iterator[JudgedExtraction]:
+    """What a model said of each session that one has read, against the gold facts of that session."""
+    for number, persisted in sessions.items():
+        if persisted.extraction is None:
+            continue
+        expected = [f for s, facts in _scenes(fixture, gold) if s.session == number for f in facts]
+        said = list(dict.fromkeys(persisted.extraction.facts))
+        left = list(said)
+        for fact in expected:
+            found = next((text for text in left if says(text, fact.match_keywords, fact.forbid_keywords)), None)
+            if found is not None:
+                left.remove(found)
+        yield JudgedExtraction(len(expected), len(said), len(said) - len(left))
 
 
 def _distinct(rows: Sequence[FactRow]) -> list[FactRow]:

@@ -16,6 +16,7 @@ from brainbench.model import (
     Ask,
     Capability,
     Conversation,
+    Extraction,
     FactIn,
     FactRow,
     Injection,
@@ -127,6 +128,10 @@ class System:
     def write_conversation(self, conversation: Conversation) -> str | None:
         """Write a closed session back; gives the id of the page that now holds it. (conversation_write)"""
         raise Unsupported("conversation_write")
+
+    def heard(self) -> Extraction | None:
+        """What a model said of the conversation written last, before anything of it was kept; None without one."""
+        return None
 
     def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
         """Stored facts in the order they were stored; with a query the best `limit` for it. (recall_facts)"""

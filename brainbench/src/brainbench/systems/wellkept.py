@@ -24,10 +24,12 @@ from brainbench.model import (
     Ask,
     Capability,
     Conversation,
+    Extraction,
     FactIn,
     FactRow,
     Injection,
     Message,
+    ModelDoor,
     PageIn,
     RunContext,
     ScriptedFact,
@@ -41,12 +43,16 @@ from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
 from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
 from wellkept.model import Message as Said
+from wellkept.providers import Segment
+from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 
 DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
+DOOR_SECONDS = 900.0
+"""How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -87,6 +93,8 @@ class Wellkept(System):
         self._source = "default"
         self._now = ""
         self._filled = False
+        self._door: ModelDoor | None = None
+        self._heard: Extraction | None = None
 
     def open(self, run: RunContext) -> None:
         if self._store is None:
@@ -98,6 +106,7 @@ class Wellkept(System):
         self._filled = False
         self._store.reset()
         self._source = run.active_source
+        self._door, self._heard = run.door, None
 
     def attach(self, place: str | None) -> None:
         """A copy of the memory in a data directory: the original stays as it is, whatever its schema and ours."""
@@ -181,15 +190,23 @@ class Wellkept(System):
         )
 
     def write_conversation(self, conversation: Conversation) -> str | None:
-        scripted = [_candidate(fact) for fact in conversation.scripted]
+        model = _Listened(self._door) if self._door is not None else None
+        scripted = ScriptedExtractor([_candidate(fact) for fact in conversation.scripted])
         receipt = self._memory.bank(
             conversation.source,
             conversation.session,
             [_said(message) for message in conversation.messages],
-            extractor=ScriptedExtractor(scripted),
+            extractor=model or scripted,
             now=_time(conversation.now) or self._clock,
         )
+        if model is not None:
+            if model.problem is not None:
+                raise SystemFailure(model.problem)
+            self._heard = _extraction(model.heard)
         return receipt.slug
+
+    def heard(self) -> Extraction | None:
+        return self._heard
 
     def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> Sequence[FactRow]:
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
@@ -270,6 +287,21 @@ def _copy(database: Path, target: Path) -> None:
         original.backup(copy)
 
 
+class _Listened(ChatExtractor):
+    """The shipped extractor, which remembers why it failed: write-back keeps the page and goes on without facts."""
+
+    def __init__(self, door: ModelDoor) -> None:
+        super().__init__(ChatModel(door.url, door.model, door.token, seconds=DOOR_SECONDS))
+        self.problem: str | None = None
+
+    def extract(self, segment: Segment, source: str) -> Sequence[CandidateFact]:
+        try:
+            return super().extract(segment, source)
+        except WellkeptError as error:
+            self.problem = str(error)
+            raise
+
+
 class _Daemon:
     """The shipped daemon as a process of its own, on the store and clock of one worker."""
 
@@ -341,6 +373,10 @@ def _said(message: Message) -> Said:
 
 def _prior(ask: Ask) -> str:
     return "\n".join((*(message.text for message in ask.messages[:-1]), *ask.injected))
+
+
+def _extraction(heard: Heard) -> Extraction:
+    return Extraction(tuple(fact.fact for fact in heard.facts), heard.unquoted, heard.unreadable)
 
 
 def _candidate(fact: ScriptedFact) -> CandidateFact:
