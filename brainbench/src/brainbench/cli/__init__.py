@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "panel": "brainbench.cli.validity:panel",
+    "probe": "brainbench.cli.validity:probe",
     "bench-self": "brainbench.cli.looking:bench_self",
 }
 """What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""
