@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "labels": "brainbench.cli.labels:labels",
     "panel": "brainbench.cli.validity:panel",
     "init-adapter": "brainbench.cli.adapting:init_adapter",
+    "probe": "brainbench.cli.validity:probe",
     "bench-self": "brainbench.cli.looking:bench_self",
 }
 """What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""

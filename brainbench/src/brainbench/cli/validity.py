@@ -10,11 +10,13 @@ import click
 
 from brainbench.cli.frame import PROFILE, Command, choice_of, corpus_options, printing, progress_bar, reported
 from brainbench.errors import UsageError
-from brainbench.report.wording import clean
+from brainbench.report.native import measured_json
+from brainbench.report.wording import clean, measured
 from brainbench.write import to_line
 
 if TYPE_CHECKING:
     from brainbench.panel import Panel
+    from brainbench.probe import Probed
     from brainbench.run import Choice
 
 
@@ -47,6 +49,58 @@ def panel(profile: str, as_json: bool, **flags: Any) -> None:
     for text in found.failures:
         click.echo(f"brainbench: inconclusive: panel: {clean(text)}", err=True)
     sys.exit(2 if found.broken else 0)
+
+
+@click.command(cls=Command)
+@corpus_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@reported
+def probe(as_json: bool, **flags: Any) -> None:
+    """Break the protection behind each gated metric, and see that the gate notices.
+
+    The system is played whole and then with one thing taken away at a time, through the first harness named. Ends
+    with 1 where a break does not breach: that metric protects nothing here.
+
+    \b
+    Examples:
+      brainbench probe
+      brainbench probe --system my_memory:Notebook --corpus core
+    """
+    from brainbench.probe import probe as probed
+
+    found = probed(_one_system(choice_of(flags)), _note)
+    with printing():
+        click.echo(to_line(_probe_document(found)) if as_json else _probe_text(found), nl=False)
+    idle = [f for f in found if f.verdict == "NOT BREACHED"]
+    for f in idle:
+        words = f"{f.metric}: {f.broken} changes nothing that the gate sees{f': {f.why}' if f.why else ''}"
+        click.echo(f"brainbench: fail: threshold: {clean(words)}", err=True)
+    sys.exit(1 if idle else 0)
+
+
+def _probe_text(found: Sequence[Probed]) -> str:
+    rows = [
+        (f.broken, f.metric, measured(f.whole), measured(f.now), f.verdict + (f": {f.why}" if f.why else ""))
+        for f in found
+    ]
+    return _table(("break", "must breach", "whole", "broken", ""), rows)
+
+
+def _probe_document(found: Sequence[Probed]) -> dict[str, object]:
+    return {
+        "schema_version": 1,
+        "probes": [
+            {
+                "metric": f.metric,
+                "break": f.broken,
+                "whole": measured_json(f.whole),
+                "broken": measured_json(f.now),
+                "verdict": f.verdict,
+                "why": f.why,
+            }
+            for f in found
+        ],
+    }
 
 
 def _one_system(choice: Choice) -> Choice:

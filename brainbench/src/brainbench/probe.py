@@ -1,0 +1,117 @@
+"""Probes: the protection behind each gated metric is taken away, and the gate must notice.
+
+A metric that cannot be made to fall this way protects nothing and must not gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from brainbench.errors import NothingMeasured
+from brainbench.evidence import Scoreboard
+from brainbench.evidence.baseline import baseline_of
+from brainbench.evidence.compare import compare
+from brainbench.metrics import METRICS, Measured
+from brainbench.replay.sweep import traits_of
+from brainbench.run import Choice, measure
+from brainbench.suites import Cell
+
+Verdict = Literal["breached", "NOT BREACHED", "untested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A break of BREAKS, and the suite in which the metric must fall."""
+
+    broken: str
+    suite: str
+
+
+PROBES: Mapping[str, Probe] = {
+    "know_to_ask_failure_rate": Probe("titles-only", "know-to-ask"),
+    "false_fire_rate": Probe("never-silent", "know-to-ask"),
+    "push_precision": Probe("stray-page", "push"),
+    "push_recall": Probe("one-page", "push"),
+    "write_back_fidelity": Probe("fifth-fact-lost", "write-back"),
+    "attribution_accuracy": Probe("last-entity", "write-back"),
+    "provenance_accuracy": Probe("other-pages", "write-back"),
+    "continuity_rate": Probe("nothing-persisted", "continuity"),
+    "stored_continuity_rate": Probe("pointers-only", "continuity"),
+    "source_isolation_violations": Probe("one-source", "push"),
+}
+"""Metric -> what is broken so that it must fall. What gates stands here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What a break did to its metric: its counts in the whole system and in the broken one."""
+
+    metric: str
+    broken: str
+    whole: Measured | None
+    now: Measured | None
+    verdict: Verdict
+    why: str = ""
+
+
+def probe(choice: Choice, done: Callable[[str], None] = lambda what: None) -> tuple[Probed, ...]:
+    """What every break does to the first system of the choice, through its first seam. `done` is told of each.
+
+    NothingMeasured where a gated metric has no probe, or none of them could be tried.
+    """
+    missing = [name for name, metric in METRICS.items() if metric.gated and name not in PROBES]
+    if missing:
+        raise NothingMeasured(f"{', '.join(missing)}: gated without a probe; add a line to PROBES, or do not gate it")
+    narrow = replace(choice, systems=choice.systems[:1], seams=choice.seams[:1])
+    done("the whole system")
+    whole = measure(narrow).board
+    found = tuple(_each(narrow, whole, done))
+    if all(probed.verdict == "untested" for probed in found):
+        raise NothingMeasured("no probe could be tried: " + "; ".join(dict.fromkeys(p.why for p in found)))
+    return found
+
+
+def _each(choice: Choice, whole: Scoreboard, done: Callable[[str], None]) -> Iterator[Probed]:
+    for metric, tried in PROBES.items():
+        cell = _cell(whole, tried.suite)
+        base = cell.metrics.get(metric) if cell is not None else None
+        if cell is None or base is None:
+            reason = cell.reason if cell is not None and cell.reason else "nothing was asked"
+            yield Probed(metric, tried.broken, None, None, "untested", reason)
+            continue
+        name = f"{tried.broken}:{choice.systems[0]}"
+        done(f"{tried.broken} for {metric}")
+        board = measure(replace(choice, systems=(name,), suites=(tried.suite,), traits={name: traits_of(name)})).board
+        yield _probed(metric, tried, whole, _named(board, choice.systems[0]), base)
+
+
+def _probed(metric: str, tried: Probe, whole: Scoreboard, broken: Scoreboard, base: Measured) -> Probed:
+    """Whether the gate says of the broken run that this metric fell."""
+    cells = tuple(c for c in whole.cells if c.suite == tried.suite)
+    before, after = (
+        baseline_of(replace(board, config=broken.config, cells=kept, capabilities={}))
+        for board, kept in ((whole, cells), (broken, broken.cells))
+    )
+    breaches = {breach.metric for breach in compare(before, after).breaches}
+    cell = _cell(broken, tried.suite)
+    now = cell.metrics.get(metric) if cell is not None else None
+    errors = cell.reason if cell is not None and (cell.errors or cell.status != "scored") else ""
+    if errors:
+        return Probed(metric, tried.broken, base, now, "NOT BREACHED", errors)
+    return Probed(metric, tried.broken, base, now, "breached" if metric in breaches else "NOT BREACHED")
+
+
+def _cell(board: Scoreboard, suite: str) -> Cell | None:
+    return next((cell for cell in board.cells if cell.suite == suite), None)
+
+
+def _named(board: Scoreboard, system: str) -> Scoreboard:
+    """The board of a broken system under the name of the whole one, so that both can be compared."""
+    return replace(
+        board,
+        config=replace(board.config, systems=(system,)),
+        cells=tuple(replace(cell, system=system) for cell in board.cells),
+        capabilities={},
+    )

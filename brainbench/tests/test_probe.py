@@ -1,0 +1,93 @@
+"""Each gated metric falls when the protection behind it is taken away, and a break that changes nothing is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from brainbench import probe as probes
+from brainbench.cli import main
+from brainbench.errors import NothingMeasured
+from brainbench.metrics import METRICS, Ratio
+from brainbench.probe import PROBES, Probe, probe
+from brainbench.run import choose
+from brainbench.systems import BREAKS
+
+MINI = Path(__file__).parent / "data" / "mini-v1"
+V1 = {"fixtures": MINI / "fixtures", "gold": MINI / "gold"}
+pytestmark = [pytest.mark.req("C-651"), pytest.mark.timeout(300)]
+
+
+def test_every_gated_metric_has_a_probe_and_no_other_has() -> None:
+    assert set(PROBES) == {name for name, metric in METRICS.items() if metric.gated}
+    for metric, tried in PROBES.items():
+        assert tried.broken in BREAKS
+        assert METRICS[metric].suite in (tried.suite, "every")
+
+
+@pytest.mark.slow
+def test_every_break_of_the_reference_memory_breaches_its_metric() -> None:
+    found = {p.metric: p for p in probe(choose(systems=("wellkept",), harness="openclaw"))}
+    assert list(found) == list(PROBES)
+    assert {name: p.verdict for name, p in found.items()} == dict.fromkeys(PROBES, "breached")
+
+
+@pytest.mark.slow
+def test_breaks_go_around_a_system_that_can_only_be_searched() -> None:
+    found = {p.metric: p for p in probe(choose(systems=("bm25",), harness="openclaw"))}
+    tried = {name for name, p in found.items() if p.verdict != "untested"}
+    assert tried == {name for name, p in PROBES.items() if p.suite in ("know-to-ask", "push")}
+    assert {found[name].verdict for name in tried} == {"breached"}
+    assert found["continuity_rate"].why == "the system lacks conversation_write"
+
+
+def test_a_break_that_changes_nothing_is_not_breached_and_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    idle = Probe("other-pages", "know-to-ask")
+    monkeypatch.setattr(probes, "PROBES", {**dict(PROBES), "false_fire_rate": idle})
+    done = brainbench("--json")
+    assert done[0] == 1
+    told = {row["metric"]: row for row in json.loads(done[1])["probes"]}
+    assert told["false_fire_rate"]["verdict"] == "NOT BREACHED"
+    assert told["false_fire_rate"]["whole"] == told["false_fire_rate"]["broken"]
+    assert "fail: threshold: false_fire_rate: other-pages changes nothing that the gate sees" in done[2]
+
+
+def test_a_gated_metric_without_a_probe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "PROBES", {n: p for n, p in PROBES.items() if n != "push_recall"})
+    code, _, err = brainbench()
+    assert code == 2
+    assert "push_recall: gated without a probe; add a line to PROBES" in err
+
+
+def test_probing_what_nothing_can_be_asked_of_is_no_pass() -> None:
+    with pytest.raises(NothingMeasured):
+        probe(choose(systems=("bm25",), harness="direct", suite="continuity", **V1))  # type: ignore[arg-type]
+
+
+def test_the_table_shows_both_counts() -> None:
+    code, out, err = brainbench()
+    rows = {line.split()[1]: line for line in out.splitlines()[1:]}
+    assert list(rows) == list(PROBES)
+    assert rows["false_fire_rate"].split()[:2] == ["never-silent", "false_fire_rate"]
+    assert rows["continuity_rate"].rstrip().endswith("untested: the system lacks conversation_write")
+    assert "never-silent for false_fire_rate ..." in err
+    assert code in (0, 1)
+
+
+def brainbench(*more: str) -> tuple[int, str, str]:
+    flags = ["--fixtures", str(V1["fixtures"]), "--gold", str(V1["gold"]), "--harness", "openclaw"]
+    done = CliRunner().invoke(main, ["probe", *flags, "--system", "bm25", *more], catch_exceptions=False)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_a_broken_cell_that_cannot_be_trusted_has_breached_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = probes.measure(choose(systems=("bm25",), harness="openclaw", suite="know-to-ask", **V1)).board  # type: ignore[arg-type]
+    (cell,) = whole.cells
+    failed = probes.replace(whole, cells=(probes.replace(cell, status="invalid", reason="all went wrong"),))
+    base = cell.metrics["false_fire_rate"]
+    assert isinstance(base, Ratio)
+    told = probes._probed("false_fire_rate", PROBES["false_fire_rate"], whole, failed, base)
+    assert (told.verdict, told.why) == ("NOT BREACHED", "all went wrong")
