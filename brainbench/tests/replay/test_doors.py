@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from multiprocessing import resource_tracker
@@ -46,7 +45,7 @@ def sleepers() -> list[str]:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if str(UNCIVIL).encode() in words or words[:2] == [b"sleep", b"600"]:
+        if str(UNCIVIL).encode() in words:
             found.append(b" ".join(words).decode())
     return found
 
@@ -79,7 +78,7 @@ def test_a_misbehaving_program_costs_only_its_own_cells_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     resource_tracker.ensure_running()
-    before, mine = set(os.listdir("/tmp")), children()
+    mine = children()
     work = tasks(uncivil(manner), 1) + tasks("bm25", 2, BM25)
     bad, *good = sweep(work, 1, access=ACCESS, bounds=BOUNDS).replays
     (seen,) = bad.observations
@@ -92,7 +91,6 @@ def test_a_misbehaving_program_costs_only_its_own_cells_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
     assert children() - mine == frozenset()
     assert sleepers() == []
-    assert {n for n in set(os.listdir("/tmp")) - before if n.startswith(("system-", "brainbench-"))} == set()
 
 
 def test_a_program_that_hangs_every_time_is_given_up_after_three_fixtures() -> None:
