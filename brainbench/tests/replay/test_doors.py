@@ -45,7 +45,7 @@ def sleepers() -> list[str]:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
-        if str(UNCIVIL).encode() in words or words[:2] == [b"sleep", b"600"]:
+        if str(UNCIVIL).encode() in words:
             found.append(b" ".join(words).decode())
     return found
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -186,3 +187,15 @@ def test_a_call_is_bounded_even_if_the_program_keeps_printing(run: RunContext) -
         system.context(ask("Ada?"))
     assert time.monotonic() - started < 20
     system.close()
+
+
+def test_a_file_that_is_no_program_is_refused_and_leaves_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd.sh").write_text("no program\n")
+    (tmp_path / "odd.sh").chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    with pytest.raises(UsageError, match=r"odd.sh cannot be started: Exec format error"):
+        load_system("cmd:./odd.sh", Access(directory=str(tmp_path)))
+    assert list((tmp_path / "tmp").iterdir()) == []

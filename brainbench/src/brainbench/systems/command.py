@@ -74,16 +74,20 @@ class Program:
 
     def __init__(self, argv: list[str], access: Access) -> None:
         self.directory = tempfile.mkdtemp(prefix="system-")
-        self.process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.directory,
-            env=scrubbed(access.variables, self.directory, self.directory),
-            start_new_session=True,
-        )
+        try:
+            self.process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd=self.directory,
+                env=scrubbed(access.variables, self.directory, self.directory),
+                start_new_session=True,
+            )
+        except OSError:
+            os.rmdir(self.directory)
+            raise
         assert self.process.stdin and self.process.stdout and self.process.stderr  # noqa: S101, PT018
         self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
         self._err = self.process.stderr.fileno()
