@@ -16,7 +16,7 @@ from typing import Any
 
 from brainbench import gold
 from brainbench.corpus.manifest import Generator, Manifest, Split
-from brainbench.datasets.core_gen import languages, named, oblique, scenes, scopes
+from brainbench.datasets.core_gen import named, oblique, scenes, scopes
 from brainbench.datasets.core_gen.script import PUSH, Script
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import OutputError
@@ -46,20 +46,20 @@ CATEGORIES: tuple[Category, ...] = (
     Category("silent", 4, ("easy", "medium", "hard", "easy"), named.silent, ("know-to-ask",)),
     Category("push-budget", 5, ("easy", "medium"), named.push_budget),
     Category("semantic", 4, ("hard",), oblique.semantic),
-    Category("pronoun", 5, ("medium", "hard"), scenes.scene),
+    Category("pronoun", 40, ("medium", "hard"), scenes.scene),
     Category("typo", 4, ("medium", "hard"), oblique.typo),
-    Category("multilingual", 25, ("easy", "medium", "hard"), languages.multilingual),
+    Category("multilingual", 78, ("easy", "medium", "hard"), scenes.multilingual),
     Category("code", 3, ("medium",), named.code),
     Category("long", 2, ("medium", "hard"), named.long_turn),
     Category("distractor", 3, ("medium", "hard"), named.distractor),
     Category("near-duplicate", 4, ("medium", "hard"), named.near_duplicate),
-    Category("renamed", 4, ("medium", "hard"), scenes.scene),
-    Category("stale", 4, ("medium", "hard"), scenes.scene, ("push",)),
-    Category("assistant", 4, ("medium",), scenes.scene),
-    Category("injection", 4, ("medium",), scenes.scene),
+    Category("renamed", 24, ("medium", "hard"), scenes.scene),
+    Category("stale", 40, ("medium", "hard"), scenes.scene, ("push",)),
+    Category("assistant", 24, ("medium",), scenes.scene),
+    Category("injection", 20, ("medium",), scenes.scene),
     Category("multi-source", 5, ("easy", "medium"), scopes.multi_source),
-    Category("write-back", 9, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
-    Category("continuity", 8, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
+    Category("write-back", 60, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
+    Category("continuity", 60, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
 )
 
 
