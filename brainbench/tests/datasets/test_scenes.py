@@ -182,7 +182,7 @@ def pages(script: Script) -> Sequence[str]:
 def test_a_fixture_of_scenes_seeds_three_to_thirty_pages(made: dict[str, list[Script]]) -> None:
     for scripts in made.values():
         for script in scripts:
-            assert 2 <= len(script.fixture()["setup"]) <= 30, script.fixture_id
+            assert 3 <= len(script.fixture()["setup"]) <= 30, script.fixture_id
 
 
 @pytest.mark.req("C-509")
@@ -248,6 +248,20 @@ ask p1: What about {p1}? // And {p1}?
 answer: A cat.
 ask c1: And {c1}?
 """
+
+
+def test_an_answer_does_not_tell_whether_the_next_question_has_one() -> None:
+    assert {tuple(labels(played(LEASE, index=index))[:2]) for index in range(40)} == {
+        ("must", "must"),
+        ("must", "must_not"),
+        ("must_not", "must"),
+        ("must_not", "must_not"),
+    }
+    together = LEASE.replace("page p1", "swap: p1+c1\npage p1")
+    assert {tuple(labels(played(together, index=index))[:2]) for index in range(40)} == {
+        ("must", "must"),
+        ("must_not", "must_not"),
+    }
 
 
 def test_a_scene_is_played_with_those_who_have_a_page_and_with_strangers() -> None:

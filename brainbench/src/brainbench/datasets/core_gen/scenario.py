@@ -5,7 +5,8 @@ to say it, of which a later round of the same scene takes the next. `#` starts a
 
     cast: p1 person, c1 company, ?p2 person   who has a part; "?" has no page, "=p1" bears the title of p1,
                                               "~p1" has the surname of p1; `company/Freight` adds a common word
-    swap: p1                 who is a stranger when the scene is played again; without this line everybody
+    swap: p1 c1+p2           who is a stranger in one of the two plays, c1 and p2 in the same one; without this line
+                             everybody, one by one
     slot day: Monday / Friday    a word that is drawn once per fixture and written {day}
     page p1: summary | body | alias, alias | key=value; key=value    seeded before the first event
     later p1: summary | body ...    the same for a page that `write p1` brings
@@ -19,9 +20,9 @@ to say it, of which a later round of the same scene takes the next. `#` starts a
     probe stored: keyword; keyword | forbidden      and `probe any p1: keyword`
     write p1: / edit p1: old => new / gap: 50 / session: 60 / persist: 60    (minutes)
 
-A scene is played twice, once with those who have a page and once with strangers in their places: in one fixture and in
-either order; with `apart` in two fixtures, for scenes where somebody else's page might pass for the stranger's. A scene
-that says `once` is played once.
+A scene is played twice, and each part is taken once by somebody who has a page and once by a stranger, in either order;
+with `apart` in two fixtures, for scenes where somebody else's page might pass for the stranger's. A scene that says
+`once` is played once.
 """
 
 from __future__ import annotations
@@ -68,9 +69,17 @@ class Scene:
     lines: tuple[Line, ...]
 
     @property
-    def swapped(self) -> set[str]:
-        """The parts that strangers take."""
-        return {part for line in self.directions("swap") for part in line.way(0).split()} or set(self.cast)
+    def swaps(self) -> tuple[frozenset[str], ...]:
+        """The parts that strangers take, in groups that go together.
+
+        Without a `swap` line each part that is asked about is a group, and the others go with the first of them.
+        """
+        named = [frozenset(group.split("+")) for line in self.directions("swap") for group in line.way(0).split()]
+        if named:
+            return tuple(named)
+        asked = [part for line in self.lines if line.verb == "ask" for part in line.parts if not part.startswith("+")]
+        rest = list(dict.fromkeys(asked))[1:]
+        return (frozenset(self.cast).difference(rest), *(frozenset({part}) for part in rest))
 
     def directions(self, verb: str) -> Iterator[Line]:
         """The lines of one verb that come before the play: `page`, `later`, `slot`, `swap`."""
@@ -123,7 +132,7 @@ def _scene(where: str, head: str, lines: list[Line]) -> Scene:
             strangers |= {part[1:]} if part.startswith("?") else set()
     known = {*cast_, "-", "stored", "any"}
     for line in lines:
-        parts = line.way(0).split() if line.verb == "swap" else line.parts
+        parts = tuple(line.way(0).replace("+", " ").split()) if line.verb == "swap" else line.parts
         parts = parts[:1] if line.verb == "fact" else () if line.verb == "slot" else parts
         for part in parts:
             if part.lstrip("+") not in known:

@@ -40,7 +40,10 @@ def multilingual(script: Script) -> None:
 
 
 def play(script: Script, chosen: Scene, round_: int) -> None:
-    """One scene from its first line to its last, with those who have a page, with strangers, or once with each."""
+    """One scene from its first line to its last; played twice, each part is once known and once a stranger's.
+
+    Who is known is drawn for each part, so that one answer does not tell whether the next question has one.
+    """
     script.stratum, script.language = chosen.stratum, chosen.language
     apart = chosen.plays == "apart"
     if apart and round_ % 2:
@@ -50,12 +53,10 @@ def play(script: Script, chosen: Scene, round_: int) -> None:
     if chosen.plays != "twice":
         stage.perform()
         return
-    plays = [stage, stage.with_strangers()]
-    script.rng.shuffle(plays)
-    for at, each in enumerate(plays):
-        if at:
-            script.new_session(minutes=script.rng.between(40, 900))
-        each.perform()
+    first = frozenset().union(*(group for group in chosen.swaps if script.rng.below(2)))
+    stage.with_strangers(first).perform()
+    script.new_session(minutes=script.rng.between(40, 900))
+    stage.with_strangers(frozenset().union(*chosen.swaps) - first).perform()
 
 
 @dataclass(slots=True)
@@ -82,22 +83,24 @@ class Stage:
         for part, kind in scene.cast.items():
             stage.cast[part] = _member(stage.names, stage.cast, kind)
         later = {line.parts[0] for line in scene.directions("later")}
-        stage.known = set(scene.cast) - scene.strangers - later - (scene.swapped if among_strangers else set())
+        stage.known = (
+            set(scene.cast) - scene.strangers - later - (set().union(*scene.swaps) if among_strangers else set())
+        )
         stage.seeded = {part: of for part, of in stage.cast.items() if part in stage.known}
         said = {line.parts[0]: line for line in scene.directions("page")}
         pages = [stage.page(part, said.get(part)) for part in scene.cast if part in stage.known]
-        pages += list(stage.others(script.rng.between(2, 7)))
+        pages += list(stage.others(script.rng.between(3, 7)))
         script.rng.shuffle(pages)
         script.seed(*pages)
         return stage
 
-    def with_strangers(self) -> Stage:
-        """The same scene where those who swap, or all, are people and things without a page."""
+    def with_strangers(self, parts: frozenset[str]) -> Stage:
+        """The same scene where people and things without a page take these parts."""
         cast = dict(self.cast)
         for part, kind in self.scene.cast.items():
-            if part in self.scene.swapped:
+            if part in parts:
                 cast[part] = _member(self.names, cast, kind)
-        return replace(self, cast=cast, known=self.known - self.scene.swapped)
+        return replace(self, cast=cast, known=self.known - parts)
 
     def others(self, n: int) -> Iterator[Page]:
         """Pages of people and firms that nobody speaks of."""
