@@ -238,6 +238,12 @@ def test_every_edit_finds_what_it_changes(made: dict[str, list[Script]]) -> None
     assert edits >= 24
 
 
+def test_every_slug_is_in_plain_latin_letters(made: dict[str, list[Script]]) -> None:
+    for scripts in made.values():
+        for slug in (slug for script in scripts for slug in seeded(script)):
+            assert re.fullmatch(r"[a-z]+/[a-z0-9-]+", slug), slug
+
+
 # ---- one scene ----
 
 LEASE = """

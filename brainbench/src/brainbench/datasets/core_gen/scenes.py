@@ -238,7 +238,7 @@ def _names(script: Script) -> Names:
 def _member(names: Names, cast: Mapping[str, Named], kind: str) -> Named:
     """Somebody of `kind`, who may share title (`=p1`) or surname (`~p1`) with another part."""
     if kind.startswith("~"):
-        return names.person(cast[kind[1:]].family)
+        return _relative(names.person(cast[kind[1:]].family), cast[kind[1:]])
     if kind.startswith("="):
         of = cast[kind[1:]]
         return replace(of, slug=f"{of.slug}-2")
@@ -248,3 +248,10 @@ def _member(names: Names, cast: Mapping[str, Named], kind: str) -> Named:
         title = f"{brand.lower()}_{word}"
         return Named("code", title, slug_of("code", f"{roman} {word}"), given=title)
     return names.cast(kind)
+
+
+def _relative(person: Named, of: Named) -> Named:
+    """The person with the surname of `of` in Latin letters too: `people/kulbora-tsyrbovska`."""
+    given = person.slug.partition("/")[2].partition("-")[0]
+    family = of.slug.partition("-")[2]
+    return replace(person, slug=f"people/{given}-{family}", handle=f"{given[0]}{family}")
