@@ -16,7 +16,7 @@ from typing import Any
 
 from brainbench import gold
 from brainbench.corpus.manifest import Generator, Manifest, Split, Universe
-from brainbench.datasets.core_gen import crowded, languages, named, oblique, scenes, scopes, universe
+from brainbench.datasets.core_gen import crowded, named, oblique, scenes, scopes, universe
 from brainbench.datasets.core_gen.script import PUSH, Script
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import OutputError
@@ -46,20 +46,20 @@ CATEGORIES: tuple[Category, ...] = (
     Category("silent", 60, ("easy", "medium", "hard"), named.silent, ("know-to-ask",)),
     Category("push-budget", 50, ("easy", "medium"), named.push_budget),
     Category("semantic", 50, ("hard",), oblique.semantic),
-    Category("pronoun", 5, ("medium", "hard"), scenes.scene),
+    Category("pronoun", 40, ("medium", "hard"), scenes.scene),
     Category("typo", 40, ("medium", "hard"), oblique.typo),
-    Category("multilingual", 25, ("easy", "medium", "hard"), languages.multilingual),
+    Category("multilingual", 78, ("easy", "medium", "hard"), scenes.multilingual),
     Category("code", 30, ("medium",), named.code),
     Category("long", 24, ("medium", "hard"), named.long_turn),
     Category("distractor", 40, ("medium", "hard"), crowded.distractor),
     Category("near-duplicate", 40, ("medium", "hard"), crowded.near_duplicate),
-    Category("renamed", 4, ("medium", "hard"), scenes.scene),
-    Category("stale", 4, ("medium", "hard"), scenes.scene, ("push",)),
-    Category("assistant", 4, ("medium",), scenes.scene),
-    Category("injection", 4, ("medium",), scenes.scene),
+    Category("renamed", 24, ("medium", "hard"), scenes.scene),
+    Category("stale", 40, ("medium", "hard"), scenes.scene, ("push",)),
+    Category("assistant", 24, ("medium",), scenes.scene),
+    Category("injection", 20, ("medium",), scenes.scene),
     Category("multi-source", 40, ("easy", "medium"), scopes.multi_source),
-    Category("write-back", 9, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
-    Category("continuity", 8, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
+    Category("write-back", 60, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
+    Category("continuity", 60, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
 )
 
 
