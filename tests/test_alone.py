@@ -67,7 +67,7 @@ def test_wellkept_passes_its_tests_where_brainbench_is_not_installed(tmp_path, o
     assert " passed" in done.stdout
 
 
-@pytest.mark.req("C-404")
+@pytest.mark.req("C-404", "C-1202")
 def test_brainbench_measures_memories_where_wellkept_is_not_installed(tmp_path, own_files):
     python = installed_alone("brainbench", tmp_path, own_files)
     assert call([python, "-c", "import wellkept"], tmp_path).returncode == 1
@@ -80,6 +80,23 @@ def test_brainbench_measures_memories_where_wellkept_is_not_installed(tmp_path, 
         document = json.loads(out.read_text())
         assert document["_meta"]["system"] == system
         assert any(cell["status"] == "scored" for cell in document["_meta"]["native"]["cells"])
+
+    for kind in ("python", "cmd"):
+        keeps_the_contract_and_gets_a_row(python, tmp_path / kind, kind)
+    done = call([python.parent / "brainbench", "run", "--system", "mcp:mapping.toml"], tmp_path)
+    assert (done.returncode, "pip install 'brainbench[mcp]'" in done.stderr) == (2, True), done.stderr
+
+
+def keeps_the_contract_and_gets_a_row(python: Path, place: Path, kind: str) -> None:
+    """An adapter as `init-adapter` of the installed wheel writes it."""
+    place.mkdir()
+    brainbench = python.parent / "brainbench"
+    succeed([brainbench, "init-adapter", "my_memory", "--kind", kind], place)
+    assert " passed" in succeed([python, "-m", "pytest", "test_my_memory.py"], place).stdout
+    system = {"python": "my_memory:MyMemory", "cmd": f"cmd:{python} my_memory.py"}[kind]
+    done = succeed([brainbench, "run", "--system", system, "--suite", "push", "--harness", "codex", "--json"], place)
+    (cell,) = json.loads(done.stdout)["cells"]
+    assert cell["gold_total"] > cell["gold_failed"]
 
 
 def test_brainbench_says_how_to_get_the_memory_that_is_missing(tmp_path, own_files):

@@ -1,8 +1,9 @@
 """Every command and example of the docs, and of the docstrings, is run as a reader would run it.
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
-not. Words after the language: `slow` leaves a block out of `./bb check`, `exit=1` says how its last command ends. Lines
-below a command are output that it must print, in this order; `...` stands for anything.
+not. Words after the language: `slow` leaves a block out of `./bb check`, `registry` leaves it to `.ci/registry`,
+`exit=1` says how its last command ends. Lines below a command are output that it must print, in this order; `...`
+stands for anything.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
 )
+_LONG = (pytest.mark.slow, pytest.mark.timeout(900))
+MARKS = {"slow": _LONG, "registry": (pytest.mark.registry, *_LONG)}
 THE_TESTS_THEMSELVES = ("./bb test", "./bb check")
 
 
@@ -80,7 +83,7 @@ RUNNABLE = [
     pytest.param(
         block,
         id=f"{block.file}:{block.line}",
-        marks=[pytest.mark.slow, pytest.mark.timeout(900)] if "slow" in block.words else [],
+        marks=[mark for word, marks in MARKS.items() if word in block.words for mark in marks],
     )
     for page in pages()
     for block in blocks(str(page.relative_to(ROOT)), page.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """A program that answers JSON lines well until it is asked for context, and then does what its argument says.
 
-python uncivil.py [MANNER] [AT_METHOD]
+python uncivil.py [MANNER] [AT_METHOD]; at `turn` it does so only once it is played
 """
 
 import json
@@ -96,6 +96,12 @@ def misbehave(number, good):
     return MANNER in ("flood", "bytes", "deep", "other-id", "neither", "wrong", "error", "shut-in", "shut-out", "nosy")
 
 
+def reached(method, params):
+    if AT == "turn":
+        return method == "context" and not params["session"].startswith("admission")
+    return method == AT
+
+
 def seen():
     return " ".join([*sorted(os.environ), *os.listdir("."), os.getcwd()])
 
@@ -103,6 +109,6 @@ def seen():
 for line in sys.stdin:
     request = json.loads(line)
     good = result_of(request["method"], request["params"])
-    if MANNER != "polite" and request["method"] == AT and misbehave(request["id"], good):
+    if MANNER != "polite" and reached(request["method"], request["params"]) and misbehave(request["id"], good):
         continue
     say({"id": request["id"], "result": good})

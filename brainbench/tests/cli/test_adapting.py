@@ -68,7 +68,7 @@ def free_port() -> int:
 
 @pytest.mark.slow
 @pytest.mark.req("C-404", "C-1202")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.registry] if k == "node" else []) for k in KINDS])
 def test_an_adapter_as_written_keeps_the_contract_and_gets_a_scored_row(kind: str, tmp_path: Path) -> None:
     said = write(tmp_path, "my_memory", "--kind", kind)
     assert f"brainbench run --system {SYSTEMS[kind]}" in said.replace("'", "")

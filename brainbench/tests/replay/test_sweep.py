@@ -11,6 +11,7 @@ import pytest
 from brainbench.errors import UsageError
 from brainbench.model import Capability, Replayed, SessionBreak, Turn
 from brainbench.replay import observations_hash
+from brainbench.replay.processes import Bounds
 from brainbench.replay.sweep import sweep, traits_of
 from brainbench.replay.worker import Task
 from brainbench.seams import SEAMS
@@ -61,6 +62,27 @@ def test_a_system_that_hangs_or_dies_costs_its_own_cell_and_is_given_up_early(na
     assert all(why in str(one) for one in tried)
     assert 3 <= len(tried) <= 6
     assert done == list(range(1, 17))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Bombing", "processes at once and was ended; at most 21 may"),
+        ("Hogging", "MB and was ended; at most 700 may be held"),
+        ("Sprawling", "OSError: [Errno 27] File too large"),
+    ],
+)
+def test_a_system_that_outgrows_its_bounds_is_ended_and_harms_no_other(name: str, why: str) -> None:
+    work = tasks(f"misbehaving:{name}", 1) + tasks("misbehaving:Polite", 1)
+    bad, good = errors(sweep(work, 1, bounds=Bounds(processes=20, memory_mb=700)).replays)
+    assert why in str(bad)
+    assert good is None
+
+
+def test_within_wider_bounds_nothing_is_ended_for_its_size() -> None:
+    wide = Bounds(processes=5000, memory_mb=1e6)
+    (said,) = errors(sweep(tasks("misbehaving:Hogging", 1), 1, fixture_seconds=4.0, bounds=wide).replays)
+    assert "no answer within 4 s" in str(said)
 
 
 def test_what_a_system_prints_does_not_reach_the_bench(capfd: pytest.CaptureFixture[str]) -> None:

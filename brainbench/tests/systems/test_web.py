@@ -7,15 +7,20 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.model import Capability, PageIn, RunContext
+from brainbench.replay.sweep import refusal, sweep, traits_of
+from brainbench.replay.worker import Task
+from brainbench.seams import SEAMS
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, granted
 
+from ..conftest import script
 from .test_systems import ask
 
 
@@ -25,6 +30,7 @@ class Server(BaseHTTPRequestHandler):
     manner = "polite"
     pages: dict[str, str] = {}  # noqa: RUF012
     seen: list[dict[str, str]] = []  # noqa: RUF012
+    opened: list[str] = []  # noqa: RUF012
 
     def do_POST(self) -> None:
         self.seen.append(dict(self.headers))
@@ -37,6 +43,7 @@ class Server(BaseHTTPRequestHandler):
         if method == "hello":
             result = {"name": "server", "can": ["page_write", "context"]}
         elif method == "open":
+            self.opened.append(str(Path(params["directory"]).parent))
             self.pages.clear()
         elif method == "write_page":
             self.pages[params["slug"]] = params["content"]
@@ -97,7 +104,7 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[type[Server]]:
-    kind = type("Own", (Server,), {"pages": {}, "seen": []})
+    kind = type("Own", (Server,), {"pages": {}, "seen": [], "opened": []})
     running = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=running.serve_forever, args=(0.05,))
     thread.start()
@@ -193,3 +200,25 @@ def test_an_address_that_cannot_be_used_is_refused_without_telling_secrets(url: 
 def test_a_token_goes_to_another_machine_over_https_only() -> None:
     with pytest.raises(UsageError, match="--token-env: a token goes to another machine over https only"):
         load_system("http://192.0.2.1", Access(token="hunter2", remote=True))
+
+
+@pytest.mark.slow
+def test_a_server_is_played_by_one_worker_whatever_the_number_of_jobs_and_harms_no_other(server: Any) -> None:
+    access, seam = Access(call_seconds=1), SEAMS["openclaw"]
+    traits = traits_of(server.address, access)
+    assert traits.alone
+    assert refusal(server.address, access) is None
+    can = frozenset({Capability.PAGE_WRITE, Capability.SEARCH})
+    names = ((server.address, traits.can, True), ("bm25", can, False))
+    work = [
+        Task(name, seam, script(f"Ada Lovelace {n}", fixture_id=f"f-{n}"), f"r-{n}", 42, claimed, alone)
+        for name, claimed, alone in names
+        for n in range(6)
+    ]
+    server.opened.clear()
+    replays = sweep(work, 2, access=access).replays
+    assert [r.observations[0].error for r in replays] == [None] * 12
+    assert len(set(server.opened)) == 1
+    server.manner = "garbage"
+    replays = sweep(work, 2, access=access).replays
+    assert [r.observations[0].error is None for r in replays] == [False] * 6 + [True] * 6

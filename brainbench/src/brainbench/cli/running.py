@@ -73,6 +73,7 @@ def run(**flags: Any) -> None:
     Examples:
       brainbench run
       brainbench run --system wellkept --system bm25 --suite know-to-ask,push
+      brainbench run --system 'cmd:node my_memory.js' --system mcp:mapping.toml
       brainbench run --fixtures their/fixtures --gold their/gold --json --out result.json
       brainbench run --compare evidence/baselines/conformance.json
       brainbench run --update-baseline --justification "the corpus gained fixtures"

@@ -60,12 +60,17 @@ def traits_of(name: str, access: Access | None = None) -> Traits:
         system.close()
         return Traits(system.can, system.production, system.alone)
     try:
-        traits, why = _once(describe, name, access, FIXTURE_SECONDS, tuple[Traits | None, str | None])
+        traits, why = _once(describe, name, access, _start_seconds(access), tuple[Traits | None, str | None])
     except SystemFailure as error:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
     if traits is None:
         raise UsageError(why or f"--system: {name} cannot be loaded")
     return traits
+
+
+def _start_seconds(access: Access | None) -> float:
+    """How long a system may take to start and say what it is: some wait for a model to load."""
+    return max(FIXTURE_SECONDS, 2 * access.call_seconds if access else 0.0)
 
 
 def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SECONDS) -> str | None:

@@ -38,7 +38,11 @@ def _print_part(console: Console, system: str, cells: Sequence[Cell], seams: Seq
 
     kinds = {cell.seam: cell.kind for cell in cells}
     console.print()
-    console.print(Text(_line(clean(system, 60), [clean(seam, _COLUMN - 1) for seam in seams]), style="bold"))
+    name = clean(system, 600)
+    if len(name) >= _LABEL:  # as the name of a program with its words is
+        console.print(Text(name, style="bold", overflow="fold"))
+        name = ""
+    console.print(Text(_line(name, [clean(seam, _COLUMN - 1) for seam in seams]), style="bold"))
     console.print(Text(_line("", [kinds[seam] for seam in seams]), style="dim"))
     for suite in dict.fromkeys(cell.suite for cell in cells):
         by_seam = {cell.seam: cell for cell in cells if cell.suite == suite}

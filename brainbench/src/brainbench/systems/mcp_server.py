@@ -233,6 +233,8 @@ class _Running:
         """What a tool answers: structured content, or JSON in its text, or its text."""
         told = self._do(lambda: self._client.call_tool(tool, dict(arguments)))
         text = "\n".join(block.text for block in told.content if block.type == "text")
+        if len(text) > MOST_ANSWER_BYTES:
+            raise too_big()
         if told.is_error:
             raise _ToolError(f"tool {tool!r}: {text or 'an error without words'}")
         if told.structured_content is not None:
