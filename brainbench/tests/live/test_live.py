@@ -202,11 +202,14 @@ def test_a_spent_budget_stops_with_2_and_the_same_command_goes_on_where_it_ended
 ) -> None:
     fake.answer = lambda body: completion("Yes.", tokens=(100, 10))
     flags = ("--record", tmp_path / "kept", "--price-in", 0, "--price-out", 1000, "--max-tokens", 20, "--json")
-    stopped = live(fake, *flags, "--budget-usd", 0.1)
+    ledger = tmp_path / "ledger.jsonl"
+    stopped = live(fake, *flags, "--budget-usd", 0.1, "--run-ledger", ledger)
     assert stopped.exit_code == 2
     assert "brainbench: inconclusive: over_budget:" in stopped.stderr
     assert "the same command goes on there" in stopped.stderr
     assert stopped.stdout == ""
+    (line,) = map(json.loads, ledger.read_text().splitlines())
+    assert (line["status"], line["suite"], line["mode"], line["usd"]) == ("over_budget", "live", "asked", 0.09)
     paid = len(fake.asked)
     assert paid == 9
     whole = live(fake, *flags, "--budget-usd", 5)
@@ -340,6 +343,9 @@ def test_a_live_run_is_held_against_a_live_run_only_and_fails_on_certain_differe
     other = live(fake, "--compare", before, "--repeat", 2)
     assert other.exit_code == 2
     assert "differ in repeats" in other.stderr
+    stored = CliRunner().invoke(main, ["compare", str(before), str(before)], catch_exceptions=False)
+    assert stored.exit_code == 2
+    assert "run --live --compare" in stored.stderr
     plain = run("--system", "bm25", *CORPUS, "--harness", "openclaw", "--compare", before)
     assert plain.exit_code == 2
     assert "Traceback" not in plain.stderr
