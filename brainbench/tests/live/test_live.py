@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -359,3 +361,24 @@ def test_fixtures_are_taken_from_all_over_the_corpus() -> None:
     every = [script("Hello", fixture_id=f"f-{n}") for n in range(10)]
     assert [f.fixture_id for f in spread(every, 3)] == ["f-0", "f-3", "f-6"]
     assert len(spread(every, 30)) == 10
+
+
+@pytest.mark.req("C-1005")
+def test_an_interrupted_run_goes_on_where_it_was(fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answer = lambda body: Said(completion("Yes.").body, wait=0.1)
+    argv = ["--live", "--endpoint", fake.url, "--model", "made-up", *map(str, (*CORPUS, *FREE)), "--system", "bm25"]
+    argv += ["--repeat", "1", "--record", str(tmp_path / "kept"), "--json"]
+    started = [sys.executable, "-m", "brainbench", "run", *argv]
+    process = subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(fake.asked) < 5 and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert out == ""
+    assert "interrupted" in err
+    assert "the same command goes on there" in err
+    kept = len((tmp_path / "kept" / "answers.jsonl").read_text().splitlines())
+    assert kept >= 4
+    spent = document(run(*argv))["spent"]
+    assert spent["new_questions"] == len({json.dumps(body) for body in fake.asked}) - kept
