@@ -137,6 +137,21 @@ def test_a_recorded_extraction_is_replayed_without_an_endpoint(fake: FakeEndpoin
     assert counts(again) == counts(first)
     assert extraction(again)["observations_hashes"] == extraction(first)["observations_hashes"]
     assert len(fake.asked) == asked
+    missing = CliRunner().invoke(main, [*argv[:-3], "--repeat", "2"], catch_exceptions=False)
+    assert missing.exit_code == 2
+    assert "no answer is recorded" in missing.stderr
+
+
+@pytest.mark.req("C-1004")
+def test_a_stored_run_with_a_model_is_never_compared_with_one_without(fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answer = attentive
+    llm(fake, "--out", tmp_path / "llm.json")
+    plain = ["run", "--suite", "write-back", "--harness", "openclaw", "--out", str(tmp_path / "plain.json")]
+    assert CliRunner().invoke(main, plain, catch_exceptions=False).exit_code == 0
+    stored = [str(tmp_path / name) for name in ("plain.json", "llm.json")]
+    result = CliRunner().invoke(main, ["compare", *stored], catch_exceptions=False)
+    assert result.exit_code == 2
+    assert "config.llm" in result.stderr + result.stdout
 
 
 @pytest.mark.req("C-1005")

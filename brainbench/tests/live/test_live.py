@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -202,11 +204,14 @@ def test_a_spent_budget_stops_with_2_and_the_same_command_goes_on_where_it_ended
 ) -> None:
     fake.answer = lambda body: completion("Yes.", tokens=(100, 10))
     flags = ("--record", tmp_path / "kept", "--price-in", 0, "--price-out", 1000, "--max-tokens", 20, "--json")
-    stopped = live(fake, *flags, "--budget-usd", 0.1)
+    ledger = tmp_path / "ledger.jsonl"
+    stopped = live(fake, *flags, "--budget-usd", 0.1, "--run-ledger", ledger)
     assert stopped.exit_code == 2
     assert "brainbench: inconclusive: over_budget:" in stopped.stderr
     assert "the same command goes on there" in stopped.stderr
     assert stopped.stdout == ""
+    (line,) = map(json.loads, ledger.read_text().splitlines())
+    assert (line["status"], line["suite"], line["mode"], line["usd"]) == ("over_budget", "live", "asked", 0.09)
     paid = len(fake.asked)
     assert paid == 9
     whole = live(fake, *flags, "--budget-usd", 5)
@@ -340,6 +345,9 @@ def test_a_live_run_is_held_against_a_live_run_only_and_fails_on_certain_differe
     other = live(fake, "--compare", before, "--repeat", 2)
     assert other.exit_code == 2
     assert "differ in repeats" in other.stderr
+    stored = CliRunner().invoke(main, ["compare", str(before), str(before)], catch_exceptions=False)
+    assert stored.exit_code == 2
+    assert "run --live --compare" in stored.stderr
     plain = run("--system", "bm25", *CORPUS, "--harness", "openclaw", "--compare", before)
     assert plain.exit_code == 2
     assert "Traceback" not in plain.stderr
@@ -353,3 +361,24 @@ def test_fixtures_are_taken_from_all_over_the_corpus() -> None:
     every = [script("Hello", fixture_id=f"f-{n}") for n in range(10)]
     assert [f.fixture_id for f in spread(every, 3)] == ["f-0", "f-3", "f-6"]
     assert len(spread(every, 30)) == 10
+
+
+@pytest.mark.req("C-1005")
+def test_an_interrupted_run_goes_on_where_it_was(fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answer = lambda body: Said(completion("Yes.").body, wait=0.1)
+    argv = ["--live", "--endpoint", fake.url, "--model", "made-up", *map(str, (*CORPUS, *FREE)), "--system", "bm25"]
+    argv += ["--repeat", "1", "--record", str(tmp_path / "kept"), "--json"]
+    started = [sys.executable, "-m", "brainbench", "run", *argv]
+    process = subprocess.Popen(started, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(fake.asked) < 5 and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert out == ""
+    assert "interrupted" in err
+    assert "the same command goes on there" in err
+    kept = len((tmp_path / "kept" / "answers.jsonl").read_text().splitlines())
+    assert kept >= 4
+    spent = document(run(*argv))["spent"]
+    assert spent["new_questions"] == len({json.dumps(body) for body in fake.asked}) - kept

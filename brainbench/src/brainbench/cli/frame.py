@@ -21,6 +21,7 @@ from brainbench.errors import BenchError, CorpusError, OutputError
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
     from brainbench.evidence.outcome import Outcome
+    from brainbench.evidence.runledger import Sweep
     from brainbench.run import Choice
 
 P = ParamSpec("P")
@@ -182,6 +183,23 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def add_to_ledger(line: Sweep, asked: Path | None) -> None:
+    """Add a run to the ledger. Only one that was asked for by name may stop the command."""
+    from brainbench.evidence import runledger
+    from brainbench.evidence.committed import checkout
+
+    top = checkout()
+    place = asked or (top / ".brainbench" / "run-ledger.jsonl" if top else None)
+    if place is None:
+        return
+    try:
+        runledger.append(place, line)
+    except OutputError as error:
+        if asked is not None:
+            raise
+        click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
 def ended(board: Scoreboard, outcome: Outcome | None) -> int:

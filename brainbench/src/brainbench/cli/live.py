@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from brainbench.cli.frame import choice_of, printing, progress_bar
-from brainbench.errors import BenchError, IncompatibleError, UsageError
+from brainbench.cli.frame import add_to_ledger, choice_of, printing, progress_bar
+from brainbench.errors import BenchError, IncompatibleError, OverBudget, UsageError
 from brainbench.write import to_line
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def wants_model(flags: dict[str, Any]) -> bool:
     if flags["live"] and flags["llm"]:
         raise UsageError("--live, --llm: one at a time: their numbers answer different questions")
     if flags["live"] or flags["llm"]:
-        for name in ("update_baseline", "committed_baseline", "allow_regression", "markdown"):
+        for name in ("update_baseline", "committed_baseline", "allow_regression", "markdown", "save_observations"):
             if flags[name] is not None:
                 flag = "--" + name.replace("_", "-")
                 raise UsageError(
@@ -94,6 +95,7 @@ def opened_chat(flags: dict[str, Any]) -> Iterator[Chat]:
     from brainbench.chat.budget import Price
     from brainbench.chat.key import take_key
 
+    key = take_key(flags["key_env"])
     if flags["recorded"] is not None:
         if flags["endpoint"] is not None or flags["record"] is not None:
             raise UsageError("--recorded: asks nobody; leave out --endpoint and --record")
@@ -110,7 +112,7 @@ def opened_chat(flags: dict[str, Any]) -> Iterator[Chat]:
             f"--price-in, --price-out: what {flags['model']} costs is not known, and nothing is asked without that: "
             "give USD per million tokens sent and received, 0 and 0 for a model of your own"
         )
-    endpoint = Endpoint(flags["endpoint"], key=take_key(flags["key_env"]), key_name=flags["key_env"])
+    endpoint = Endpoint(flags["endpoint"], key=key, key_name=flags["key_env"])
     try:
         endpoint.check(flags["model"])
         records = None
@@ -132,10 +134,12 @@ def run_live(flags: dict[str, Any]) -> int:
     before = read_live(flags["compare"]) if flags["compare"] is not None else None
     if flags["out"] is not None:
         check_place(flags["out"])
-    with opened_chat(flags) as chat, kept_answers(flags["record"]):
+    with opened_chat(flags) as chat, kept_answers(flags["record"]), logged(flags, chat, "live") as log:
         choice = replace(choice_of(flags), most_fixtures=flags["max_fixtures"])
         with long_progress(chat) as progress:
             done = measure_live(choice, plan, chat, progress=progress)
+        invalid = bool(done.played.seed_failures) or any(c.status != "scored" for c in done.verdicts.cells)
+        log(done.observations_hash, invalid, {c: v for c, v in done.receipt.items() if c not in ("ts", "cmd_args")})
     return _told(done, before, flags)
 
 
@@ -158,11 +162,15 @@ def run_llm(flags: dict[str, Any]) -> int:
     with (
         opened_chat(flags) as chat,
         kept_answers(flags["record"]),
+        logged(flags, chat, "extraction") as log,
         relaying(chat, flags["seed"], flags["max_tokens"]) as relay,
         long_progress(chat) as progress,
     ):
         choice = replace(choice_of(flags), most_fixtures=flags["max_fixtures"])
         done = measure_extraction(choice, chat, relay, flags["repeat"], progress)
+        board = done.runs[0].board
+        invalid = bool(board.seed_failures) or any(c.status in ("invalid", "failed") for c in board.cells)
+        log(board.observations_hash, invalid, {"fixtures_hash": board.fixtures_hash, **done.receipt})
     return _told_extraction(done, flags)
 
 
@@ -232,6 +240,46 @@ def kept_answers(directory: Path | None) -> Iterator[None]:
     except (BenchError, KeyboardInterrupt) as error:
         if directory is not None and not isinstance(error, UsageError | IncompatibleError):
             click.echo(f"brainbench: note: answers so far are in {directory}; the same command goes on there", err=True)
+        raise
+
+
+Log = Callable[[str, bool, Mapping[str, object]], None]
+
+
+@contextmanager
+def logged(flags: dict[str, Any], chat: Chat, suite: str) -> Iterator[Log]:
+    """A line in the run ledger of what was asked and spent, also where the budget ended the run."""
+    from brainbench.evidence import repository, runledger
+
+    started, home = time.monotonic(), Path(__file__).parent
+
+    def line(status: runledger.Status, seen: str, params: Mapping[str, object]) -> None:
+        ran_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        sweep = runledger.Sweep(
+            run_id=f"{repository.head(home)[:7]}-{suite}-{flags['seed']}",
+            ran_at=ran_at,
+            commit=repository.head(home),
+            dirty=repository.is_dirty(home),
+            seed=flags["seed"],
+            params={**params, "model": chat.model, "host": chat.host, "questions": chat.spent.calls},
+            observations_hash=seen,
+            status=status,
+            duration_ms=round((time.monotonic() - started) * 1000, 1),
+            cpu_s=0.0,
+            peak_mb=0.0,
+            usd=round(chat.budget.spent, 6),
+            suite=suite,
+            mode="recorded" if chat.recorded else "asked",
+        )
+        add_to_ledger(sweep, flags["run_ledger"])
+
+    def log(seen: str, invalid: bool, params: Mapping[str, object]) -> None:
+        line("invalid" if invalid else "completed", seen, params)
+
+    try:
+        yield log
+    except OverBudget:
+        line("over_budget", "", {})
         raise
 
 

@@ -14,6 +14,7 @@ from brainbench.cli.frame import (
     BASELINE,
     PROFILE,
     Command,
+    add_to_ledger,
     choice_of,
     corpus_options,
     ended,
@@ -22,7 +23,7 @@ from brainbench.cli.frame import (
     reported,
 )
 from brainbench.cli.live import live_options, run_live, run_llm, wants_model
-from brainbench.errors import IncompatibleError, OutputError, UsageError
+from brainbench.errors import IncompatibleError, UsageError
 from brainbench.report.terminal import print_scoreboard
 from brainbench.write import to_line
 
@@ -211,22 +212,12 @@ def _write_results(done: Run, outcome: Outcome | None, flags: dict[str, Any]) ->
 
 
 def _log_sweep(done: Run, flags: dict[str, Any]) -> None:
-    """Add the run to its ledger. Only one that was asked for by name may stop the command."""
+    """Add the run to its ledger."""
     from brainbench.evidence import repository, runledger
-    from brainbench.evidence.committed import checkout
 
-    asked, top = flags["run_ledger"], checkout()
-    place = asked or (top / ".brainbench" / "run-ledger.jsonl" if top else None)
-    if place is None:
-        return
     dirty = repository.is_dirty(Path(__file__).parent)
     line = runledger.sweep_of(done.board, ran_at=str(done.board.receipt["ts"]), seed=flags["seed"], dirty=dirty)
-    try:
-        runledger.append(place, line)
-    except OutputError as error:
-        if asked is not None:
-            raise
-        click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
+    add_to_ledger(line, flags["run_ledger"])
 
 
 def _save_observations(done: Run, directory: Path | None) -> None:

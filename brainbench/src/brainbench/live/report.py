@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from brainbench.evidence.documents import LIVE as KIND
 from brainbench.live import LiveRun
 from brainbench.live.extracting import ExtractionRow, ExtractionRun
 from brainbench.live.judging import LIVE_METRICS, ArmCell, Estimate, JudgedTurn, Lift
 from brainbench.metrics import four_decimals
 
-KIND = "brainbench-live"
 SCHEMA_VERSION = 1
 BOUNDARY = (
     "These numbers are about this model, prompt, corpus and memory together. They are no property of the memory alone "
