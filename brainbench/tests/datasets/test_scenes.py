@@ -300,6 +300,16 @@ def test_a_scene_that_is_played_apart_has_no_page_of_the_one_asked_for() -> None
     assert not any("Her lease" in page for page in pages(strange))
 
 
+def test_in_a_fresh_scene_strangers_come_first_and_the_pages_are_written_then() -> None:
+    script = played(LEASE.replace("medium", "medium fresh"))
+    assert labels(script) == ["must_not", "must_not", "must", "must"]
+    assert not any("Her lease" in page for page in pages(script))
+    written = events(script, "write")
+    assert ["Her lease" in write["content"] for write in written] == [True, False]
+    (_, _, wanted, _) = script.gold()["events"].values()
+    assert wanted["gold_slugs"] == [written[0]["slug"]]
+
+
 def test_a_turn_that_only_an_accepted_page_could_help_is_left_open() -> None:
     text = "== medium once\ncast: p1 person, ?p2 person\nask p2 +p1: And {p2}?"
     (event,) = played(text).gold()["events"].values()
