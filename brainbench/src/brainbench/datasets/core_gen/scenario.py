@@ -1,7 +1,7 @@
 """Reads scene files: conversations written by hand, with a part for everybody and what each turn should bring.
 
-A scene starts at `== stratum [language] [once|apart|fresh]`. Each further line is `verb parts: text`; `//` parts several ways
-to say it, of which a later round of the same scene takes the next. `#` starts a comment line.
+A scene starts at `== stratum [language] [once|apart|fresh]`. Each further line is `verb parts: text`; `//` parts
+several ways to say it, of which a later round of the same scene takes the next. `#` starts a comment line.
 
     cast: p1 person, c1 company, ?p2 person   who has a part; "?" has no page, "=p1" bears the title of p1,
                                               "~p1" has the surname of p1; `company/Freight` adds a common word
