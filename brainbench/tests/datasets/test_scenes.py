@@ -244,6 +244,40 @@ def test_every_slug_is_in_plain_latin_letters(made: dict[str, list[Script]]) -> 
             assert re.fullmatch(r"[a-z]+/[a-z0-9-]+", slug), slug
 
 
+def test_no_turn_calls_for_a_page_that_may_have_been_brought_before_in_the_session(
+    made: dict[str, list[Script]],
+) -> None:
+    asked = 0
+    for script in (s for category in OWN for s in made[category] if script_is_judged(s)):
+        brought: set[str] = set()
+        heard, titles = "", {slug: title_of(page) for slug, page in seeded(script).items()}
+        for event in script.fixture()["events"]:
+            if event["kind"] == "session_break":
+                brought, heard = set(), ""
+            if event["kind"] == "write":
+                titles[event["slug"]] = title_of(event["content"])
+            if event["kind"] == "turn":
+                heard += event["text"]
+            if event["kind"] == "turn" and event["role"] == "user":
+                label = script.gold()["events"][str(event["event_id"])]
+                assert not brought & set(label["gold_slugs"]), (script.fixture_id, event["text"])
+                brought |= {*label["gold_slugs"], *label["acceptable_slugs"]}
+                brought |= {slug for slug, title in titles.items() if title in heard}
+                asked += label["retrieve"] == "must"
+    assert asked > 500
+
+
+def script_is_judged(script: Script) -> bool:
+    """Whether its turns are judged by what they bring."""
+    return "push" in script.suites
+
+
+def title_of(page: str) -> str:
+    found = re.search("^title: (.*)$", page, re.MULTILINE)
+    assert found
+    return found[1]
+
+
 # ---- one scene ----
 
 LEASE = """
@@ -298,6 +332,16 @@ def test_a_scene_that_is_played_apart_has_no_page_of_the_one_asked_for() -> None
     assert labels(known) == ["must", "must"]
     assert labels(strange) == ["must_not", "must_not"]
     assert not any("Her lease" in page for page in pages(strange))
+
+
+def test_in_a_fresh_scene_strangers_come_first_and_the_pages_are_written_then() -> None:
+    script = played(LEASE.replace("medium", "medium fresh"))
+    assert labels(script) == ["must_not", "must_not", "must", "must"]
+    assert not any("Her lease" in page for page in pages(script))
+    written = events(script, "write")
+    assert ["Her lease" in write["content"] for write in written] == [True, False]
+    (_, _, wanted, _) = script.gold()["events"].values()
+    assert wanted["gold_slugs"] == [written[0]["slug"]]
 
 
 def test_a_turn_that_only_an_accepted_page_could_help_is_left_open() -> None:

@@ -1,7 +1,7 @@
 """Reads scene files: conversations written by hand, with a part for everybody and what each turn should bring.
 
-A scene starts at `== stratum [language] [once|apart]`. Each further line is `verb parts: text`; `//` parts several ways
-to say it, of which a later round of the same scene takes the next. `#` starts a comment line.
+A scene starts at `== stratum [language] [once|apart|fresh]`. Each further line is `verb parts: text`; `//` parts
+several ways to say it, of which a later round of the same scene takes the next. `#` starts a comment line.
 
     cast: p1 person, c1 company, ?p2 person   who has a part; "?" has no page, "=p1" bears the title of p1,
                                               "~p1" has the surname of p1; `company/Freight` adds a common word
@@ -20,9 +20,10 @@ to say it, of which a later round of the same scene takes the next. `#` starts a
     probe stored: keyword; keyword | forbidden      and `probe any p1: keyword`
     write p1: / edit p1: old => new / gap: 50 / session: 60 / persist: 60    (minutes)
 
-A scene is played twice, and each part is taken once by somebody who has a page and once by a stranger, in either order;
-with `apart` in two fixtures, for scenes where somebody else's page might pass for the stranger's. A scene that says
-`once` is played once.
+A scene is played twice, and each part is taken once by somebody who has a page and once by a stranger, in either
+order. Where somebody else's page might pass for the stranger's, that page must not be there yet: a `fresh` scene is
+played with strangers first, and then the pages of others are written; one that is played `apart` fills two fixtures. A
+scene that says `once` is played once.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Scene:
     """A conversation with its cast. `cast` gives each part a kind; who is in `strangers` has no page; `plays` is
-    `once`, `apart` or `twice`."""
+    `once`, `apart`, `fresh` or `twice`."""
 
     name: str
     stratum: Stratum
@@ -84,6 +85,10 @@ class Scene:
     def directions(self, verb: str) -> Iterator[Line]:
         """The lines of one verb that come before the play: `page`, `later`, `slot`, `swap`."""
         return (line for line in self.lines if line.verb == verb)
+
+    def direction(self, verb: str, part: str) -> Line | None:
+        """The line of a verb for one part."""
+        return next((line for line in self.directions(verb) if line.parts == (part,)), None)
 
     def steps(self) -> Iterator[Line]:
         """What happens, in order."""
@@ -122,7 +127,7 @@ def _scene(where: str, head: str, lines: list[Line]) -> Scene:
     stratum, *rest = head.split()
     if stratum not in _STRATA:
         raise ValueError(f"{where}: a scene starts with its stratum, {', '.join(_STRATA)}; got {stratum!r}")
-    plays = next((word for word in rest if word in ("once", "apart")), "twice")
+    plays = next((word for word in rest if word in ("once", "apart", "fresh")), "twice")
     language = next((word for word in rest if word != plays), "en")
     cast_, strangers = dict[str, str](), set[str]()
     for line in lines:

@@ -45,18 +45,20 @@ def play(script: Script, chosen: Scene, round_: int) -> None:
     Who is known is drawn for each part, so that one answer does not tell whether the next question has one.
     """
     script.stratum, script.language = chosen.stratum, chosen.language
-    apart = chosen.plays == "apart"
-    if apart and round_ % 2:
-        Stage.set(script, chosen, round_ // 2, among_strangers=True).perform()
+    everybody = frozenset[str]().union(*chosen.swaps)
+    if chosen.plays == "apart":
+        Stage.set(script, chosen, round_ // 2, everybody if round_ % 2 else frozenset()).perform()
         return
-    stage = Stage.set(script, chosen, round_ // 2 if apart else round_)
-    if chosen.plays != "twice":
+    stage = Stage.set(script, chosen, round_, everybody if chosen.plays == "fresh" else frozenset())
+    if chosen.plays == "once":
         stage.perform()
         return
-    first = frozenset().union(*(group for group in chosen.swaps if script.rng.below(2)))
-    stage.with_strangers(first).perform()
+    first = frozenset[str]().union(*(group for group in chosen.swaps if script.rng.below(2)))
+    before = stage if chosen.plays == "fresh" else stage.with_strangers(first)
+    before.perform()
     script.new_session(minutes=script.rng.between(40, 900))
-    stage.with_strangers(frozenset().union(*chosen.swaps) - first).perform()
+    after = stage.with_newcomers(everybody) if chosen.plays == "fresh" else stage.with_strangers(everybody - first)
+    after.perform()
 
 
 @dataclass(slots=True)
@@ -76,19 +78,16 @@ class Stage:
     seeded: Mapping[str, Named] = field(default_factory=dict)
 
     @classmethod
-    def set(cls, script: Script, scene: Scene, round_: int, among_strangers: bool = False) -> Stage:
-        """The stage before the first event, with its pages seeded; among strangers those who swap have none."""
+    def set(cls, script: Script, scene: Scene, round_: int, strangers: frozenset[str]) -> Stage:
+        """The stage before the first event, with the pages seeded of all but `strangers`."""
         slots = {line.parts[0]: script.rng.pick(line.ways[0].split(" / ")) for line in scene.directions("slot")}
         stage = cls(script, scene, round_, _names(script), slots)
         for part, kind in scene.cast.items():
             stage.cast[part] = _member(stage.names, stage.cast, kind)
         later = {line.parts[0] for line in scene.directions("later")}
-        stage.known = (
-            set(scene.cast) - scene.strangers - later - (set().union(*scene.swaps) if among_strangers else set())
-        )
+        stage.known = set(scene.cast) - scene.strangers - later - strangers
         stage.seeded = {part: of for part, of in stage.cast.items() if part in stage.known}
-        said = {line.parts[0]: line for line in scene.directions("page")}
-        pages = [stage.page(part, said.get(part)) for part in scene.cast if part in stage.known]
+        pages = [stage.page(part, scene.direction("page", part)) for part in scene.cast if part in stage.known]
         pages += list(stage.others(script.rng.between(3, 7)))
         script.rng.shuffle(pages)
         script.seed(*pages)
@@ -96,11 +95,24 @@ class Stage:
 
     def with_strangers(self, parts: frozenset[str]) -> Stage:
         """The same scene where people and things without a page take these parts."""
+        return replace(self, cast=self.recast(parts), known=self.known - parts)
+
+    def with_newcomers(self, parts: frozenset[str]) -> Stage:
+        """The same scene where others take these parts, whose pages are written now."""
+        cast = self.recast(parts)
+        known = self.known | {p for p in parts - self.scene.strangers if self.scene.direction("later", p) is None}
+        stage = replace(self, cast=cast, known=known, seeded={part: cast[part] for part in known})
+        for part in (part for part in cast if part in known - self.known):
+            self.script.write(stage.page(part, self.scene.direction("page", part)))
+        return stage
+
+    def recast(self, parts: frozenset[str]) -> dict[str, Named]:
+        """The cast with others in these parts."""
         cast = dict(self.cast)
         for part, kind in self.scene.cast.items():
             if part in parts:
                 cast[part] = _member(self.names, cast, kind)
-        return replace(self, cast=cast, known=self.known - parts)
+        return cast
 
     def others(self, n: int) -> Iterator[Page]:
         """Pages of people and firms that nobody speaks of."""
@@ -162,8 +174,7 @@ class Stage:
             helpful = [self.seeded[p] for p in step.parts if p in self.seeded]
             script.may(text, helpful) if helpful else script.quiet(text, step.way(self.round))
         elif step.verb == "write":
-            said = next(line for line in self.scene.directions("later") if line.parts == step.parts)
-            script.write(self.page(step.parts[0], said))
+            script.write(self.page(step.parts[0], self.scene.direction("later", step.parts[0])))
             self.known.add(step.parts[0])
         elif step.verb == "edit":
             old, _, new = text.replace("\\n", "\n").partition(" => ")
