@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "brainbench.cli.running:run",
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
+    "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "bench-self": "brainbench.cli.looking:bench_self",

@@ -107,14 +107,14 @@ class Wellkept(System):
         """Copy the kept file into the one that store and daemon have open; to them it is one more transaction."""
         if not (self._home / f"{name}.kept").exists():
             return False
-        with self._file(f"{name}.kept") as kept, self._file("memory.db") as store:
+        with self._file(f"{name}.kept", "immutable=1") as kept, self._file("memory.db") as store:
             kept.backup(store)
         self._filled = True
         return True
 
-    def _file(self, name: str) -> closing[sqlite3.Connection]:
+    def _file(self, name: str, mode: str = "mode=rwc") -> closing[sqlite3.Connection]:
         """A connection of the bench's own to a database of this worker."""
-        return closing(sqlite3.connect(self._home / name))
+        return closing(sqlite3.connect(f"{(self._home / name).as_uri()}?{mode}", uri=True))
 
     def close(self) -> None:
         if self._daemon is not None:

@@ -72,8 +72,8 @@ def direct(script: Script) -> None:
     """Names in different forms, strangers in the same forms and questions, now and then a name already dealt with."""
     rng, cast = script.rng, Cast(script)
     easy = script.stratum == "easy"
-    forms = rng.sample(_EASY_FORMS if easy else _MEDIUM_FORMS, 3)
-    kinds = ("person", "person", rng.pick(("company", "project", "event", "concept") if easy else ("person",)))
+    forms = rng.sample(_EASY_FORMS if easy else _MEDIUM_FORMS, 2)
+    kinds = ("person", rng.pick(("person", "company", "project", "event", "concept") if easy else ("person",)))
     turns: list[tuple[str, str, Named, bool]] = []
     for kind, form in zip(kinds, forms, strict=True):
         known, unknown = cast.member(kind, short=True).of, cast.stranger(kind)
@@ -150,7 +150,7 @@ def code(script: Script) -> None:
     """Functions, classes and files, quoted, bare or in a trace, beside others of the same make that have no page."""
     rng, cast = script.rng, Cast(script)
     turns = []
-    for template in rng.sample(lines("code"), 3):
+    for template in rng.sample(lines("code"), 2):
         turns += [(template, cast.member("code").of, True), (template, cast.stranger("code"), False)]
     cast.surround(rng.between(1, 8))
     rng.shuffle(turns)
@@ -160,22 +160,27 @@ def code(script: Script) -> None:
 
 
 def long_turn(script: Script) -> None:
-    """A long paste, 4 to 40 kB, that names somebody only at its end."""
+    """Two short turns, and in sessions of their own two long pastes, 4 to 40 kB, that name somebody only at the end."""
     rng, cast = script.rng, Cast(script)
-    size = rng.between(4_000, 9_000) if script.stratum == "medium" else rng.between(10_000, 38_000)
+    size = (
+        rng.between(4_000, 7_000) if script.stratum == "medium" else rng.pick((10_000, 12_500, 16_000, 21_000, 38_000))
+    )
     known, stranger = cast.member(short=True).of, cast.stranger()
     thing, other = cast.member("company").of, cast.stranger("company")
     cast.surround(rng.between(2, 6))
     tail, brief = rng.pick(lines("long_tail")), rng.pick(lines("long_ask"))
     kind = rng.pick(sorted(table("asks")["paste"]))
-    for who, is_known in ((stranger, False), (known, True)):
-        template = f"{rng.pick(lines('long_head'))}\n\n{_paste(rng, kind, size)}\n{tail}"
-        cast.ask(template, who.title, who, is_known)
-        cast.reply()
     turns = [(thing, True), (other, False)]
     rng.shuffle(turns)
     for who, is_known in turns:
         cast.ask(brief, who.title, who, is_known)
+        cast.reply()
+    turns = [(stranger, False), (known, True)]
+    rng.shuffle(turns)
+    for who, is_known in turns:
+        script.new_session()
+        template = f"{rng.pick(lines('long_head'))}\n\n{_paste(rng, kind, size)}\n{tail}"
+        cast.ask(template, who.title, who, is_known)
 
 
 def _paste(rng: SplitMix64, kind: str, size: int) -> str:

@@ -19,23 +19,27 @@ _KEYS = {
 
 
 def semantic(script: Script) -> None:
-    """Two questions that only the meaning of a page answers, each with a twin of the same shape."""
+    """Two questions that only the meaning of a page answers, each with a twin of the same shape.
+
+    A meaning comes back in a later fixture in other words; the two are one group.
+    """
     rng, cast, names = script.rng, Cast(script), Names(script.rng)
     meanings: list[Mapping[str, Any]] = table("meanings")["meaning"]
-    turns: list[tuple[Named | None, str]] = []
+    script.group = f"semantic-{script.index % (len(meanings) // 2):03d}"
+    turns: list[tuple[Named | None, str, str]] = []
     for at in (2 * script.index, 2 * script.index + 1):
         meaning = meanings[at % len(meanings)]
         of = names.cast(meaning["kind"])
         script.seed(Page(of, meaning["summary"], meaning["body"]))
         which = at // len(meanings) % len(meaning["ask"])
-        turns += [(of, meaning["ask"][which]), (None, meaning["twin"][which])]
+        turns += [(of, meaning["ask"][which], meaning["summary"]), (None, meaning["twin"][which], meaning["summary"])]
     cast.surround(rng.between(2, 12))
     rng.shuffle(turns)
-    for wanted, text in turns:
+    for wanted, text, about in turns:
         if wanted is None:
-            script.quiet(text)
+            script.quiet(text, about)
         else:
-            script.must(text, [wanted])
+            script.must(text, [wanted], template=about)
         cast.reply()
 
 
