@@ -7,7 +7,7 @@ from functools import cache
 
 from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.universe import SEED, Member, brain_people
+from brainbench.datasets.core_gen.universe import SEED, Member, brain_people, universe
 from brainbench.datasets.core_gen.world import Named, slug_of
 from brainbench.datasets.splitmix import substream
 
@@ -34,8 +34,10 @@ def distractor(script: Script) -> None:
     ]
     if (second.of.family, second.part) not in _parts():
         turns.append((by_part[0], second.of.family, second.of, True, second.part))
-        stranger = cast.stranger()
-        turns.append((by_part[0], stranger.family, stranger, False, cast.part_of_nobody(())))
+        stranger, part = cast.stranger(), cast.part_of_nobody()
+        while (stranger.family, part) in _parts():
+            part = cast.part_of_nobody()
+        turns.append((by_part[0], stranger.family, stranger, False, part))
     crossed = _crossed(first.of, third.of)
     if crossed.slug not in _slugs():
         turns.append((turns[0][0], crossed.title, crossed, False, ""))
@@ -49,7 +51,8 @@ def distractor(script: Script) -> None:
 
 @cache
 def _slugs() -> frozenset[str]:
-    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name))
+    """Everybody who has a page somewhere."""
+    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name)) | {m.of.slug for m in universe()}
 
 
 @cache
@@ -98,7 +101,7 @@ def _hard_turns(cast: Cast, head: Member) -> list[tuple[str, str, Named, bool, s
     off = _one_letter_off(head.of)
     return [
         (by_part[0], head.of.family, head.of, True, head.part),
-        (by_part[0], off.title, off, False, cast.part_of_nobody(())),
+        (by_part[0], off.title, off, False, cast.part_of_nobody()),
     ]
 
 

@@ -130,15 +130,15 @@ def push_budget(script: Script) -> None:
     """Turns on two to six names, more than some harnesses have room for; on medium some are named in passing."""
     rng, cast = script.rng, Cast(script)
     key = "three" if script.stratum == "easy" else "passing"
-    kinds = [rng.pick(("person", "company")) for _ in range(6)]
+    kinds = [*(rng.pick(("person", "company")) for _ in range(3)), "person", "person", "person"]
     for template in rng.sample(lines(key), 2):
         slots = [slot for slot in "abcdef" if f"{{{slot}}}" in template]
-        known = {slot: cast.member(kind).of for slot, kind in zip(slots, kinds, strict=False)}
+        known = {slot: cast.member(kinds["abcdef".index(slot)]).of for slot in slots}
         asked, passing = ([known[s] for s in slots if s in part] for part in ("abc", "def"))
         accept = [*passing, *(h for h in cast.helping(*asked) if h not in passing)]
         script.must(template.format(**known), asked, accept, template)
         cast.reply()
-        unknown = {slot: cast.stranger(kind) for slot, kind in zip(slots, kinds, strict=False)}
+        unknown = {slot: cast.stranger(kinds["abcdef".index(slot)]) for slot in slots}
         script.quiet(template.format(**unknown), template)
         cast.reply()
     one = cast.member("person" if script.index % 2 else "project").of
