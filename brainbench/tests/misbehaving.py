@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from brainbench.model import (
@@ -200,7 +200,7 @@ class Escaping(Polite):
     """Leaves nothing undone to be no longer asked: the replay of its worker says that it lacks a capability."""
 
     def context(self, ask: Ask) -> Injection:
-        worker.replay = lambda system, seam, fixture, run: Replayed("", "", seam.name, missing=("trust_labels",))
+        worker.replay = lambda system, seam, fixture, run, brain: Replayed("", "", seam.name, missing=("trust_labels",))
         return Injection("")
 
 
@@ -245,3 +245,12 @@ class Severing(Polite):
     def context(self, ask: Ask) -> Injection:
         os.closerange(3, 64)
         return Injection("")
+
+
+class Dawdling(Polite):
+    """Takes its time over many pages."""
+
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        if len(pages) > 50:
+            time.sleep(0.2)
+        super().write_pages(pages)
