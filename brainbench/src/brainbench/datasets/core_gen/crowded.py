@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -35,6 +37,8 @@ def distractor(script: Script) -> None:
     if (second.of.family, second.part) not in _parts():
         turns.append((by_part[0], second.of.family, second.of, True, second.part))
         stranger, part = cast.stranger(), cast.part_of_nobody()
+        while _is_borne_once(stranger.family):
+            stranger = cast.stranger()
         while (stranger.family, part) in _parts():
             part = cast.part_of_nobody()
         turns.append((by_part[0], stranger.family, stranger, False, part))
@@ -59,6 +63,17 @@ def _slugs() -> frozenset[str]:
 def _parts() -> frozenset[tuple[str, str]]:
     """Surname and part of everybody in a large brain."""
     return frozenset((family, part) for name in _BRAINS for _, family, part in brain_people(name))
+
+
+@cache
+def _bearers() -> Mapping[str, Counter[str]]:
+    """How many bear each surname, brain by brain."""
+    return {name: Counter(family for _, family, _ in brain_people(name)) for name in _BRAINS}
+
+
+def _is_borne_once(family: str) -> bool:
+    """Whether a brain knows exactly one of that surname, who might be meant although the part is another's."""
+    return any(bearers[family] == 1 for bearers in _bearers().values())
 
 
 def _crossed(first: Named, second: Named) -> Named:
