@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pebble.pool.channel import WorkerChannel
@@ -385,3 +385,12 @@ class Sprawling(Polite):
         with open("big", "wb") as file:
             file.truncate(1 << 31)
         return Injection("")
+
+
+class Dawdling(Polite):
+    """Takes its time over many pages."""
+
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        if len(pages) > 50:
+            time.sleep(0.2)
+        super().write_pages(pages)

@@ -730,7 +730,9 @@ def sealed(tmp_path: Path) -> tuple[Path, corpus.Manifest]:
         for n in "ab"
     }
     split = corpus.Split(("a",), ("b",), "every second")
-    return tmp_path, corpus.Manifest("two", "1", "CC0-1.0", files=files, fixtures_hash="0" * 64, split=split)
+    universes = {"small": corpus.Universe(10, 1, "0" * 64)}
+    made = corpus.Manifest("two", "1", "CC0-1.0", files=files, fixtures_hash="0" * 64, split=split, universes=universes)
+    return tmp_path, made
 
 
 def save(directory: Path, value: Value) -> None:

@@ -581,8 +581,11 @@ def test_a_sealed_corpus_is_valid_and_its_manifest_reads_back(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("spoil", "fields"),
     [
-        (lambda root: (root / "EXPECTATIONS.toml").write_text("x = 2\n"), ['files["EXPECTATIONS.toml"]']),
-        (lambda root: (root / "EXPECTATIONS.toml").unlink(), ['files["EXPECTATIONS.toml"]']),
+        (
+            lambda root: (root / "EXPECTATIONS.toml").write_text("x = 2\n"),
+            ['files["EXPECTATIONS.toml"]', "expectations_hash"],
+        ),
+        (lambda root: (root / "EXPECTATIONS.toml").unlink(), ['files["EXPECTATIONS.toml"]', "expectations_hash"]),
         (
             lambda root: put(root, {}, {"a": native_gold(items=[])}),
             ['files["gold/a.gold.json"]', "fixtures_hash"],

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -63,21 +63,28 @@ def machine() -> Machine:
     return Machine(_processor(), os.cpu_count() or 1, load, platform.python_version())
 
 
+SWEEPS: Mapping[str, tuple[tuple[str, tuple[str, ...], float, float | None], ...]] = {
+    "v1": (
+        ("C-1101: sweep with real hook processes", (), 10.0, 200.0),
+        ("C-1102: sweep with the hook in process", ("--hook-inproc",), 2.5, None),
+    ),
+    "core": (("C-1107: core corpus with the hook in process", ("--hook-inproc",), 30.0, 400.0),),
+}
+"""What is swept: id and title, flags, budget of CPU seconds and of memory. Those of `v1` are meant for that corpus."""
+
+
 def measure_all(
-    system: str, place: Sequence[str], runs: int, told: Callable[[str], None] = lambda line: None
+    system: str, place: Sequence[str], runs: int, which: str, told: Callable[[str], None] = lambda line: None
 ) -> list[Figure]:
-    """Every figure for a system; `place` are the flags that name the corpus of the sweeps.
+    """Every figure for a system; `place` are the flags that name the corpus of the sweeps, `which` a key of SWEEPS.
 
     NothingMeasured when a sweep measured nothing, with what it said.
     """
     figures: list[Figure] = []
-    for title, flags, cpu, peak in (
-        ("sweep with real hook processes", (), 10.0, 200.0),
-        ("sweep with the hook in process", ("--hook-inproc",), 2.5, None),
-    ):
+    for name, flags, cpu, peak in SWEEPS[which]:
+        number, _, title = name.partition(": ")
         told(title)
         sweeps = [_sweep(["--system", system, *place, *flags]) for _ in range(runs)]
-        number = "C-1102" if flags else "C-1101"
         figures.append(_figure(number, f"{title}: CPU with children", "CPU-s", [s.cpu_s for s in sweeps], cpu))
         figures.append(
             _figure(number, f"{title}: peak memory of all processes", "MB", [s.peak_mb for s in sweeps], peak)

@@ -118,6 +118,8 @@ class Said:
 
 
 SUFFIX = ".gold.json"
+EXPECTATIONS = "EXPECTATIONS.toml"
+"""What was expected of a corpus before it was measured; beside MANIFEST.json, which holds its hash."""
 _ANY = string()
 _FACT = {"gist": _ANY, "fact": TEXT, "entity_slug": or_null(TEXT), "match_keywords": KEYWORDS}
 _V1 = Shape(
@@ -284,9 +286,9 @@ def fixtures_hash(fixtures_dir: Path, gold_dir: Path) -> str:
 def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = ()) -> Manifest:
     """Seal a corpus: list its files with their hashes in `directory`/MANIFEST.json, written whole or not at all.
 
-    `files`, `fixtures_hash` and, with a split, `corpus_hash` of the given manifest are computed from what is present
-    in `fixtures` and `gold`; `extra` names other files to list. Gives back what was written. CorpusError if a file
-    cannot be read, OutputError if the manifest cannot be written.
+    `files`, `fixtures_hash`, `expectations_hash` and, with a split, `corpus_hash` of the given manifest are computed
+    from what is present; `extra` names files to list besides those in `fixtures` and `gold`. Gives back what was
+    written. CorpusError if a file cannot be read, OutputError if the manifest cannot be written.
     """
     found: dict[str, str] = {}
     for folder, suffix in (("fixtures", corpora.SUFFIX), ("gold", SUFFIX)):
@@ -297,7 +299,8 @@ def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = (
     total = fixtures_hash(directory / "fixtures", directory / "gold")
     split = manifest.split
     whole_hash = None if split is None else corpora.corpus_hash(total, manifest.universes, split)
-    sealed = replace(manifest, files=files, fixtures_hash=total, corpus_hash=whole_hash)
+    told = _digest(directory, EXPECTATIONS) if (directory / EXPECTATIONS).is_file() else None
+    sealed = replace(manifest, files=files, fixtures_hash=total, corpus_hash=whole_hash, expectations_hash=told)
     save(directory, sealed)
     return sealed
 
@@ -558,12 +561,21 @@ def _manifest_faults(manifest: Manifest, fixtures_dir: Path, gold_dir: Path) -> 
         remedy = "restore the files or seal the corpus anew"
         reason = f"{shown(manifest.fixtures_hash)} is listed, the files have {total}; {remedy}"
         faults.append(Fault(FILE_NAME, "fixtures_hash", reason))
+    if manifest.expectations_hash is not None:
+        faults += _expectation_faults(directory, manifest.expectations_hash)
     if manifest.corpus_hash is not None and manifest.split is not None:
         seen = corpora.corpus_hash(manifest.fixtures_hash, manifest.universes, manifest.split)
         if seen != manifest.corpus_hash:
             reason = f"{shown(manifest.corpus_hash)} is listed, hash, universes and split give {seen}"
             faults.append(Fault(FILE_NAME, "corpus_hash", reason))
     return faults
+
+
+def _expectation_faults(directory: Path, listed_hash: str) -> list[Fault]:
+    """Where EXPECTATIONS.toml is not the one that was sealed."""
+    return [
+        replace(fault, field="expectations_hash") for fault in listed_faults(directory, {EXPECTATIONS: listed_hash})
+    ]
 
 
 def _v1_gold(fixture: Fixture, by_id: Mapping[str, Document]) -> Gold:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -10,6 +11,7 @@ import shutil
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,16 +21,29 @@ import pytest
 from brainbench import corpus, gold
 from brainbench.datasets import DATASETS, core_gen
 from brainbench.datasets.core_gen import __main__ as door
-from brainbench.datasets.core_gen import check
+from brainbench.datasets.core_gen import check, oblique, universe
 from brainbench.datasets.core_gen.script import Labelled, Script
 from brainbench.datasets.core_gen.world import Named, Names, Page, slug_of
-from brainbench.datasets.core_words import denied
+from brainbench.datasets.core_words import denied, table
 from brainbench.datasets.splitmix import SplitMix64, substream
 from brainbench.errors import CorpusError, OutputError
 
 ROOT = Path(__file__).parents[3]
 CORE = ROOT / "corpus" / "core"
+POCKET = ROOT / "corpus" / "pocket"
 DATA = Path(os.environ.get("BRAINBENCH_DATA", ROOT.parent / "shared" / "data"))
+TABLE = {
+    "direct": 60,
+    "silent": 60,
+    "push-budget": 50,
+    "semantic": 50,
+    "typo": 40,
+    "code": 30,
+    "long": 24,
+    "distractor": 40,
+    "near-duplicate": 40,
+    "multi-source": 40,
+}
 LISTED_IN_THE_SPECIFICATION = {
     *("direct", "silent", "push-budget", "semantic", "pronoun", "typo", "multilingual", "code", "long", "distractor"),
     *("near-duplicate", "renamed", "stale", "assistant", "injection", "multi-source", "write-back", "continuity"),
@@ -58,13 +73,33 @@ def changed(tmp_path: Path, name: str, change: Callable[[dict[str, Any]], None])
 
 @pytest.mark.req("C-801", "C-207", "C-001")
 def test_a_rebuild_gives_the_committed_bytes(tmp_path: Path) -> None:
+    shutil.copy(CORE / "EXPECTATIONS.toml", tmp_path)
     core_gen.build(tmp_path)
+    same_bytes(tmp_path, CORE)
+
+
+def same_bytes(made: Path, committed: Path) -> None:
     for folder in ("fixtures", "gold"):
-        names = sorted(p.name for p in (tmp_path / folder).iterdir())
-        assert names == sorted(p.name for p in (CORE / folder).iterdir())
+        names = sorted(p.name for p in (made / folder).iterdir())
+        assert names == sorted(p.name for p in (committed / folder).iterdir())
         for name in names:
-            assert (tmp_path / folder / name).read_bytes() == (CORE / folder / name).read_bytes(), name
-    assert (tmp_path / "MANIFEST.json").read_bytes() == (CORE / "MANIFEST.json").read_bytes()
+            assert (made / folder / name).read_bytes() == (committed / folder / name).read_bytes(), name
+    assert (made / "MANIFEST.json").read_bytes() == (committed / "MANIFEST.json").read_bytes()
+
+
+@pytest.mark.req("C-809")
+def test_the_pocket_holds_forty_fixtures_of_every_category_as_the_core_has_them(tmp_path: Path) -> None:
+    core_gen.build_pocket(tmp_path)
+    same_bytes(tmp_path, POCKET)
+    held = corpus.read(POCKET / "fixtures", include_holdout=True)
+    assert len(held.fixtures) == 40
+    assert {f.category for f in held.fixtures} == LISTED_IN_THE_SPECIFICATION
+    for document in held.documents:
+        assert document.raw == (CORE / "fixtures" / document.file).read_bytes()
+    split = corpus.read_manifest(CORE).split
+    assert split is not None
+    assert {f.fixture_id for f in held.fixtures} <= set(split.gate)
+    assert held.held_out == 0
 
 
 def test_a_rebuild_removes_what_is_no_longer_made_and_nothing_else(tmp_path: Path) -> None:
@@ -100,7 +135,9 @@ def test_the_corpus_has_no_fault(inspection: check.Inspection) -> None:
 @pytest.mark.req("C-802")
 def test_every_category_is_there_and_at_least_twelve_languages(inspection: check.Inspection) -> None:
     assert set(inspection.categories) == LISTED_IN_THE_SPECIFICATION
-    assert inspection.fixtures >= 66
+    for name, count in TABLE.items():
+        assert inspection.categories[name] == count
+    assert inspection.fixtures >= sum(TABLE.values())
     assert len(inspection.languages) >= 12
 
 
@@ -123,9 +160,13 @@ def test_every_seventh_fixture_is_held_out(made: tuple[Script, ...]) -> None:
     split = corpus.read(CORE / "fixtures", include_holdout=True).manifest
     assert split is not None
     assert split.split is not None
-    ids = [script.fixture_id for script in made]
-    assert list(split.split.holdout) == ids[6::7]
-    assert 0.14 <= len(split.split.holdout) / len(ids) <= 0.17
+    held = set(split.split.holdout)
+    alone = [(at, script.fixture_id) for at, script in enumerate(made) if script.group is None]
+    assert all((at % 7 == 6) == (name in held) for at, name in alone)
+    assert 0.14 <= len(held) / len(made) <= 0.17
+    for group in split.groups.values():
+        assert len({name in held for name in group}) == 1
+    assert {name for group in split.groups.values() for name in group} == {s.fixture_id for s in made if s.group}
 
 
 @pytest.mark.req("C-603")
@@ -163,8 +204,95 @@ def test_long_turns_name_somebody_only_at_their_end(made: tuple[Script, ...]) ->
 @pytest.mark.req("C-803")
 @pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
 def test_the_words_of_a_turn_do_not_tell_its_label(made: tuple[Script, ...], stratum: str) -> None:
-    turns = [t for s in made if "know-to-ask" in s.suites for t in s.labelled if t.stratum == stratum]
-    assert balanced_accuracy(turns) <= 0.60
+    assert balanced_accuracy(asked(made, stratum)) <= 0.60
+
+
+def asked(made: Sequence[Script], stratum: str) -> list[Labelled]:
+    return [t for s in made if "know-to-ask" in s.suites for t in s.labelled if t.stratum == stratum]
+
+
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
+def test_a_word_that_most_turns_of_one_label_share_is_found_out(made: tuple[Script, ...], stratum: str) -> None:
+    leaky = [replace(t, text=f"{t.text} kindly") if t.must else t for t in asked(made, stratum)]
+    assert balanced_accuracy(leaky) > 0.60
+
+
+@pytest.mark.req("C-803")
+def test_who_is_a_stranger_here_has_a_page_elsewhere_so_that_no_name_tells_a_label(made: tuple[Script, ...]) -> None:
+    labels: dict[str, set[bool]] = {}
+    for script in made:
+        text = "\n".join(write["content"] for write in script.fixture()["setup"])
+        for turn in script.labelled:
+            gap = re.fullmatch(re.escape(turn.template).replace(r"\{n\}", r"(?P<n>.+)", 1), turn.text, re.DOTALL)
+            if script.category in ("direct", "code") and gap and turn.template not in table("asks")["follow_up"]:
+                labels.setdefault(gap["n"], set()).add(turn.must)
+                words = {w for w in re.findall(r"[^\W_]{5,}", gap["n"]) if w.casefold() not in ordinary_words()}
+                assert turn.must or not any(word in text for word in words), (script.fixture_id, turn.text)
+    assert sum(len(found) == 2 for found in labels.values()) >= 20
+
+
+@pytest.mark.req("C-803")
+def test_there_are_enough_turns_and_enough_of_them_are_hard(
+    made: tuple[Script, ...], inspection: check.Inspection
+) -> None:
+    assert sum(inspection.labels.values()) >= 1_500
+    assert sum(script.stratum == "hard" for script in made) >= 0.25 * len(made)
+
+
+@pytest.mark.req("C-803")
+def test_every_semantic_turn_and_every_slip_has_a_silent_twin(made: tuple[Script, ...]) -> None:
+    for script in made:
+        if script.category == "semantic":
+            labels = Counter((turn.template, turn.must) for turn in script.labelled)
+            assert all(labels[about, True] == labels[about, False] == 1 for about, _ in labels)
+        if script.category == "typo":
+            by_part = [t for t in script.labelled if "{part}" in t.template]
+            assert Counter(t.must for t in by_part) == {True: 2, False: 2}
+
+
+@pytest.mark.req("C-803")
+def test_a_stranger_is_as_many_letters_from_a_page_as_a_slip(made: tuple[Script, ...]) -> None:
+    for script in made:
+        if script.category != "typo":
+            continue
+        titles = re.findall(r"^title: (\w+ \w+)$", "\n".join(w["content"] for w in script.fixture()["setup"]), re.M)
+        for template in {t.template for t in script.labelled if "{part}" in t.template}:
+            near = {t.must: nearest(t.text, titles) for t in script.labelled if t.template == template}
+            assert near[True] == near[False] >= 1, (script.fixture_id, template)
+
+
+def nearest(text: str, titles: Sequence[str]) -> int:
+    """Single-letter changes, swaps of neighbours included, between a title and the two words most like it."""
+    words = re.findall(r"[^\W\d_]+", text)
+    return min(oblique.distance(f"{a} {b}", title) for a, b in itertools.pairwise(words) for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("abcd", "abcd", 0),
+        ("abcd", "abdc", 1),
+        ("abcd", "acd", 1),
+        ("abcd", "xbcd", 1),
+        ("abcd", "abbdc", 2),
+        ("", "ab", 2),
+    ],
+)
+def test_letters_are_counted_as_typists_slip(one: str, other: str, expected: int) -> None:
+    assert oblique.distance(one, other) == oblique.distance(other, one) == expected
+
+
+@pytest.mark.req("C-802", "C-206")
+def test_a_conversation_is_played_in_both_brains_word_for_word(made: tuple[Script, ...]) -> None:
+    pairs: dict[str, list[Script]] = {}
+    for script in made:
+        if script.category == "distractor":
+            pairs.setdefault(str(script.group), []).append(script)
+    assert len(pairs) == 20
+    for small, large in pairs.values():
+        assert (small.universe, large.universe) == ("brain-1k", "brain-10k")
+        assert [(t.text, t.must) for t in small.labelled] == [(t.text, t.must) for t in large.labelled]
 
 
 def test_the_classifier_of_words_finds_a_label_that_words_do_tell() -> None:
@@ -220,12 +348,24 @@ def test_every_host_is_a_test_host() -> None:
 
 
 def title_words(made: tuple[Script, ...]) -> Iterator[str]:
-    """The words of four letters and more in the titles and aliases of every seeded page, without case."""
+    """The invented words of four letters and more in titles and aliases of every seeded page, without case."""
+    ordinary = ordinary_words()
     for script in made:
         for write in script.fixture()["setup"]:
             names = re.findall(r"^(?:title|aliases): (.*)$", write["content"], re.MULTILINE)
             assert names
-            yield from re.findall(r"[^\W\d_]{4,}", " ".join(names).casefold())
+            words = re.findall(r"[^\W\d_]{4,}", " ".join(names).casefold())
+            yield from (word for word in words if word not in ordinary)
+
+
+def ordinary_words() -> frozenset[str]:
+    """Common words that stand behind an invented one in a title, or are a title or nickname themselves."""
+    told = table("domains")["domain"]
+    behind = [word for d in told for key in ("suffixes", "nouns", "ideas") for word in d[key]]
+    seconds = [*universe._FUNDS, *universe._PLACES, *universe._EVENTS, *universe._WORDS, "rows", "total"]
+    titles = [c["title"] for c in table("common")["common"]]
+    nicknames = table("asks")["nicknames"]
+    return frozenset(w for word in (*behind, *seconds, *titles, *nicknames) for w in word.casefold().split())
 
 
 def _other_slug(value: dict[str, Any]) -> None:
@@ -314,7 +454,7 @@ def test_the_door_names_the_changed_file(tmp_path: Path, capsys: pytest.CaptureF
     assert "core-direct-000.gold.json" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("argv", [[], ["--check"], ["a", "b"], ["--nonsense"]])
+@pytest.mark.parametrize("argv", [[], ["--check"], ["--pocket"], ["a", "b"], ["--nonsense"]])
 def test_the_door_explains_itself_when_misused(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert door.main(argv) == 2
     assert "usage:" in capsys.readouterr().err

@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
     "queries": "brainbench.cli.queries:queries",
+    "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "labels": "brainbench.cli.labels:labels",

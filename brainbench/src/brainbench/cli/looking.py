@@ -20,7 +20,8 @@ from brainbench.write import to_line
 def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int, as_json: bool) -> None:
     """Measure what the bench and a system cost: CPU seconds, memory, latency.
 
-    Without --fixtures the bundled corpus is swept. Figures are printed with machine and load, never asserted.
+    Without --fixtures the core corpus is swept, with the budgets for it; those for --fixtures are meant for the v1
+    corpus. Figures are printed with machine and load, never asserted.
 
     \b
     Examples:
@@ -33,7 +34,8 @@ def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int,
     place = choose(fixtures=fixtures, gold=gold, systems=(system,), harness="openclaw,claude-code,codex")
     flags = ["--fixtures", str(place.fixtures), "--gold", str(place.gold), "--harness", "openclaw,claude-code,codex"]
     before = bench.machine()
-    figures = bench.measure_all(system, flags, runs, lambda title: click.echo(f"measuring: {title}", err=True))
+    which = "core" if fixtures is None else "v1"
+    figures = bench.measure_all(system, flags, runs, which, lambda title: click.echo(f"measuring: {title}", err=True))
     click.echo(bench.as_json(figures, before) if as_json else bench.as_text(figures, before, place.corpus))
 
 
@@ -53,15 +55,18 @@ def validate(fixtures: Path | None, gold: Path | None, corpus: str | None, as_js
     """
     from brainbench import corpus as corpora
     from brainbench import gold as golds
+    from brainbench.datasets import brains
     from brainbench.run import choose
 
     place = choose(fixtures=fixtures, gold=gold, corpus=corpus, systems=("null",))
     warnings = golds.validate(place.fixtures, place.gold)
     read = corpora.read(place.fixtures, include_holdout=True)
+    brains.check(read)
     found = {
         "fixture_files": len(read.documents),
         "scripts": len(read.fixtures),
         "held_out": read.held_out,
+        "universes": list(brains.needed(read)),
         "fixtures_hash": golds.fixtures_hash(place.fixtures, place.gold),
         "warnings": [str(w) for w in warnings],
     }

@@ -28,6 +28,7 @@ from brainbench.corpus.manifest import (
     file_faults,
     read_manifest,
     split_faults,
+    universe_faults,
 )
 from brainbench.corpus.scripts import scripts
 from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
@@ -203,4 +204,5 @@ def _manifest_beside(fixtures_dir: Path, documents: Sequence[Document]) -> tuple
     ids = [name for d in documents if (name := fixture_id(d.value)) is not None]
     must = [name for d in native if (name := fixture_id(d.value)) is not None]
     faults = [*file_faults(manifest, directory, "fixtures", SUFFIX), *split_faults(manifest, ids, must)]
-    return manifest, tuple(faults)
+    played_in = {d.file: d.value["universe"] for d in native if isinstance(d.value.get("universe"), str)}
+    return manifest, (*faults, *universe_faults(manifest, played_in))

@@ -223,6 +223,16 @@ def split_faults(manifest: Manifest, known: Sequence[str], native: Sequence[str]
     return faults + _torn_groups(manifest, set(sides["gate"]), set(sides["holdout"]))
 
 
+def universe_faults(manifest: Manifest, played_in: Mapping[str, str]) -> list[Fault]:
+    """The fixture files that are played in a universe which the manifest does not list; `played_in` maps file to it."""
+    known = ", ".join(sorted(manifest.universes)) or "none"
+    return [
+        Fault(file, "universe", f"{shown(name)} is no universe of {FILE_NAME}; it lists {known}")
+        for file, name in sorted(played_in.items())
+        if name not in manifest.universes
+    ]
+
+
 def _torn_groups(manifest: Manifest, gate: set[str], holdout: set[str]) -> list[Fault]:
     return [
         Fault(FILE_NAME, field_path(("groups", name)), "is torn between gate and holdout; a group moves together")

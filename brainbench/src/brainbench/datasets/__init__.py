@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 DATASETS: Mapping[str, str] = {
     "core": "brainbench.datasets.core_gen:build",
+    "pocket": "brainbench.datasets.core_gen:build_pocket",
 }
 """What can be made: name -> `module:function`, a function that takes the directory to write and returns None."""
 BRAINS: Mapping[str, str] = {

@@ -41,6 +41,12 @@ def made(manifest: Manifest | None, name: str) -> list[tuple[str, str]]:
     return pages
 
 
+def check(corpus: Corpus) -> None:
+    """Make every brain that a fixture of the corpus is played in. CorpusError where one is not what is listed."""
+    for name in needed(corpus):
+        made(corpus.manifest, name)
+
+
 @contextmanager
 def laid_out(corpus: Corpus, seconds: float) -> Iterator[Mapping[str, Brain]]:
     """The brains that a run needs, as files that are gone afterwards. Their names tell a system nothing.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -125,8 +125,7 @@ def fill(system: System, fixture: Fixture, run: RunContext, brain: LargeBrain | 
         system.tell_time(FIRST_TIME)
         brain.pour(system, fixture.active_source)
     system.tell_time(_first_time(fixture))
-    for write in fixture.setup:
-        _seed(system, write, fixture.active_source)
+    _set_up(system, fixture)
 
 
 def observations_hash(replays: Iterable[Replayed]) -> str:
@@ -183,6 +182,24 @@ def told_facts(rows: Iterable[FactRow]) -> tuple[FactRow, ...]:
     return plain(facts, tuple[FactRow, ...])
 
 
+def _set_up(system: System, fixture: Fixture) -> None:
+    """Write the setup in its order; pages that follow each other are given to the system at once."""
+    for via, writes in groupby(fixture.setup, key=lambda write: write.via == "fact"):
+        if via:
+            for write in writes:
+                _seed(system, write, fixture.active_source)
+            continue
+        pages = [PageIn(w.source or fixture.active_source, w.slug or "", w.content, w.actor, w.ts) for w in writes]
+        system.write_pages(pages)
+        for page in pages:
+            _check_landed(system, page.source, page.slug)
+
+
+def _check_landed(system: System, source: str, slug: str) -> None:
+    if not isinstance(system.read_page(source, slug), str):
+        raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
+
+
 def _seed(system: System, write: Write, active_source: str) -> None:
     source = write.source or active_source
     if write.via == "fact":
@@ -190,8 +207,7 @@ def _seed(system: System, write: Write, active_source: str) -> None:
         return
     slug = write.slug or ""
     system.write_page(PageIn(source, slug, write.content, write.actor, write.ts))
-    if not isinstance(system.read_page(source, slug), str):
-        raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
+    _check_landed(system, source, slug)
 
 
 def _first_time(fixture: Fixture) -> str:

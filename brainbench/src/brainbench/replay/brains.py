@@ -49,10 +49,12 @@ class Filling:
         TooSlow once the system has spent its time; SystemFailure if a page cannot be read back.
         """
         snapshot = f"{self._name}-{source}"
-        if self._rounds and system.restore(snapshot) is True:
-            return
-        self._write(system, source)
-        system.keep(snapshot)
+        if not (self._rounds and system.restore(snapshot) is True):
+            self._write(system, source)
+            system.keep(snapshot)
+        for slug, _ in (self._pages[0], self._pages[len(self._pages) // 2], self._pages[-1]):
+            if not isinstance(system.read_page(source, slug), str):
+                raise SystemFailure(f"page {slug!r} of a large brain was written and cannot be read back")
 
     def _write(self, system: System, source: str) -> None:
         started = time.monotonic()
@@ -63,9 +65,6 @@ class Filling:
             self._spent = before + time.monotonic() - started
             if self._spent > self._limit:
                 raise TooSlow(self._too_slow(done + len(pages)))
-        for slug, _ in (self._pages[0], self._pages[len(self._pages) // 2], self._pages[-1]):
-            if not isinstance(system.read_page(source, slug), str):
-                raise SystemFailure(f"page {slug!r} of a large brain was written and cannot be read back")
 
     def _too_slow(self, done: int) -> str:
         rounds = "" if self._rounds == 1 else f"; it was filled {self._rounds - 1} times before, see System.keep"

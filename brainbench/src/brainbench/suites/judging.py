@@ -18,6 +18,7 @@ _DIMENSIONS: Mapping[str, Callable[[Fixture], str]] = {
     "stratum": lambda fixture: fixture.stratum,
     "category": lambda fixture: fixture.category,
     "language": lambda fixture: fixture.language,
+    "universe": lambda fixture: fixture.universe or "none",
 }
 
 

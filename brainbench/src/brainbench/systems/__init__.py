@@ -102,7 +102,7 @@ class System:
         raise Unsupported("page_write")
 
     def write_pages(self, pages: Sequence[PageIn]) -> None:
-        """Keep some of the many pages of a large brain. Override where that is quicker than one by one. (page_write)"""
+        """Keep some pages at once. Override it where that is quicker than one by one. (page_write)"""
         for page in pages:
             self.write_page(page)
 

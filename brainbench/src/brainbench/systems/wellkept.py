@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,8 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
+
+import apsw
 
 import wellkept
 from brainbench.errors import SystemFailure, UsageError
@@ -125,22 +126,16 @@ class Wellkept(System):
             raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
 
     def keep(self, name: str) -> None:
-        with self._file("memory.db") as store, self._file(f"{name}.kept") as kept:
-            store.backup(kept)
+        _copy(self._home / "memory.db", self._home / f"{name}.kept")
         self._filled = True
 
     def restore(self, name: str) -> bool:
         """Copy the kept file into the one that store and daemon have open; to them it is one more transaction."""
         if not (self._home / f"{name}.kept").exists():
             return False
-        with self._file(f"{name}.kept") as kept, self._file("memory.db") as store:
-            kept.backup(store)
+        _copy(self._home / f"{name}.kept", self._home / "memory.db")
         self._filled = True
         return True
-
-    def _file(self, name: str) -> closing[sqlite3.Connection]:
-        """A connection of the bench's own to a database of this worker."""
-        return closing(sqlite3.connect(self._home / name))
 
     def close(self) -> None:
         if self._daemon is not None:
@@ -361,6 +356,16 @@ class _Daemon:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Make one database file a copy of another, safe for those who have either open.
+
+    By the store's own SQLite library: a second one in this process would undo the first one's file locks.
+    """
+    taken, filled = apsw.Connection(str(source)), apsw.Connection(str(target))
+    with closing(taken), closing(filled), filled.backup("main", taken, "main") as copying:
+        copying.step()
 
 
 def _time(stamp: str | None) -> datetime | None:

@@ -25,6 +25,8 @@ from brainbench.model import Stratum
 VERSION = "1.0"
 SEED = universe.SEED
 HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout; a group goes where its first fixture goes"
+POCKET_RULE = "of the core corpus' gate, the first fixture of each stratum in each category, at least two a category"
+POCKET_LEAST, POCKET_MOST = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,37 @@ def scripts() -> Iterator[Script]:
 
 
 def build(out: Path) -> None:
-    """Write `fixtures`, `gold` and MANIFEST.json below `out`; files of an earlier build that are no longer made go.
+    """Write `fixtures`, `gold` and MANIFEST.json of the core corpus below `out`.
 
-    OutputError if that is not possible.
+    Files of an earlier build that are no longer made go. OutputError if that is not possible.
     """
     made = tuple(scripts())
+    _write_all(out, made, _manifest("core", made, _split(made)))
+
+
+def build_pocket(out: Path) -> None:
+    """Write the pocket corpus below `out`: a few fixtures of every category, in the words of the core corpus."""
+    made = pocket(tuple(scripts()))
+    _write_all(out, made, _manifest("pocket", made, Split(tuple(s.fixture_id for s in made), (), POCKET_RULE)))
+
+
+def pocket(made: Sequence[Script]) -> tuple[Script, ...]:
+    """The pocket's fixtures among all, in emission order: by POCKET_RULE, none played in the largest brain."""
+    gate = frozenset(_split(made).gate)
+    taken: set[str] = set()
+    for category in CATEGORIES:
+        left = [s for s in made if s.category == category.name and s.fixture_id in gate and s.universe != "brain-10k"]
+        strata: list[str] = []
+        for script in left:
+            if script.stratum not in strata and len(strata) < POCKET_MOST:
+                strata.append(script.stratum)
+                taken.add(script.fixture_id)
+        rest = [s.fixture_id for s in left if s.fixture_id not in taken]
+        taken.update(rest[: max(0, POCKET_LEAST - len(strata))])
+    return tuple(script for script in made if script.fixture_id in taken)
+
+
+def _write_all(out: Path, made: Sequence[Script], manifest: Manifest) -> None:
     try:
         for folder in ("fixtures", "gold"):
             (out / folder).mkdir(parents=True, exist_ok=True)
@@ -90,26 +118,24 @@ def build(out: Path) -> None:
             _write(out / "gold" / f"{script.fixture_id}.gold.json", script.gold())
     except OSError as error:
         raise OutputError(f"cannot write {error.filename}: {error.strerror}; name a directory you may write") from None
-    gold.write_manifest(out, _manifest(made))
+    gold.write_manifest(out, manifest)
 
 
-def _manifest(made: tuple[Script, ...]) -> Manifest:
-    groups = _groups(made)
-    split = _split(made)
+def _manifest(name: str, made: Sequence[Script], split: Split) -> Manifest:
     return Manifest(
-        name="core",
+        name=name,
         version=VERSION,
         licence="CC-BY-4.0",
         generator=Generator("brainbench.datasets.core_gen", VERSION, SEED),
         split=split,
-        groups=groups,
+        groups=_groups(made),
         counts={
             "category": _counted(script.category for script in made),
             "stratum": _counted(script.stratum for script in made),
             "language": _counted(script.language for script in made),
         },
         universes={name: _universe(name) for name in sorted({s.universe for s in made if s.universe is not None})},
-        canary=f"canary:core-corpus-{substream(SEED, 'corpus canary').next_u64():016x}",
+        canary=f"canary:{name}-corpus-{substream(SEED, 'corpus canary').next_u64():016x}",
     )
 
 

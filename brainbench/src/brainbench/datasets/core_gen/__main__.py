@@ -1,4 +1,4 @@
-"""`python -m brainbench.datasets.core_gen [--check] DIR`: make the core corpus in DIR, or check the one there."""
+"""`python -m brainbench.datasets.core_gen [--check|--pocket] DIR`: make a corpus in DIR, or check the one there."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from brainbench.datasets.core_gen import build
+from brainbench.datasets.core_gen import build, build_pocket
 from brainbench.datasets.core_gen.check import inspect
 from brainbench.errors import BenchError, CorpusError
 
-USAGE = "usage: python -m brainbench.datasets.core_gen [--check] DIR"
+USAGE = "usage: python -m brainbench.datasets.core_gen [--check|--pocket] DIR"
 
 
 def main(argv: Sequence[str]) -> int:
     """Exit code 0, or 2 with the reason on standard error."""
-    checking = argv[:1] == ["--check"]
-    names = argv[1:] if checking else argv
+    wish = argv[0] if argv[:1] in (["--check"], ["--pocket"]) else ""
+    names = argv[1:] if wish else argv
     if len(names) != 1 or names[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return 2
     directory = Path(names[0])
     try:
-        if not checking:
+        if wish == "--pocket":
+            build_pocket(directory)
+        elif not wish:
             build(directory)
         report = inspect(directory)
         if report.faults:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.universe import Member, by_kind, domains, stranger
+from brainbench.datasets.core_gen.universe import Member, by_kind, domains
 from brainbench.datasets.core_gen.world import Named, Page
 from brainbench.datasets.core_words import table
 from brainbench.datasets.splitmix import SplitMix64
 
 NOISE = ("person", "company", "person", "project", "person", "concept", "company", "event", "person", "fund", "place")
 """Kinds of the pages that surround those that are asked for."""
+
+_MANY = 24
 
 
 def lines(key: str) -> list[str]:
@@ -29,6 +31,7 @@ class Cast:
         self.domain = self._rng.pick(domains())
         self.seeded: list[Member] = []
         self._words: set[str] = set()
+        self._unknown: set[str] = set()
         self._asked: list[Member] = []
 
     @property
@@ -60,11 +63,15 @@ class Cast:
         raise ValueError(f"the universe has no {kind} left for this fixture")
 
     def surround(self, n: int) -> None:
-        """Seed `n` pages that nobody asks for. Some may speak of those asked for; then they help too."""
-        for at in range(n):
+        """Seed about `n` pages that nobody asks for, in a few fixtures many more; with the others three at least.
+
+        Some may speak of those asked for; then they help too.
+        """
+        most = _MANY if self._rng.below(20) == 0 else max(n, 4 - len(self.seeded))
+        for at in range(most):
             pool = by_kind()[self.domain["name"], NOISE[at % len(NOISE)]]
             one = self._rng.pick(pool)
-            if not _words(one.of) & self._words:
+            if not _words(one.of) & self._words and not self._speaks_of_strangers(one):
                 self._words |= _words(one.of)
                 self.seed(one)
 
@@ -81,8 +88,14 @@ class Cast:
         self._script.seed(*(m.page for m in members), source=source)
 
     def stranger(self, kind: str = "person") -> Named:
-        """Somebody of whom no page here, in the universe or in a large brain speaks."""
-        return stranger(self._rng, kind, self._words)
+        """Somebody of the universe who has no page here: no page here holds any word of the name."""
+        while True:
+            one = self._rng.pick(by_kind()[self._rng.pick(domains())["name"], kind]).of
+            words = _words(one)
+            if not words & self._words and not any(w in m.page.markdown() for m in self.seeded for w in words):
+                self._words |= words
+                self._unknown |= words
+                return one
 
     def helping(self, *wanted: Named) -> list[Named]:
         """The seeded pages, besides those wanted, that speak of one of them by name."""
@@ -108,14 +121,18 @@ class Cast:
             return (*lines("person"), *self.domain["ask"])
         return lines("code" if who.kind == "code" else "thing")
 
-    def part_of_nobody(self, members: Iterable[Member]) -> str:
-        """What none of the members does."""
-        taken = {m.part for m in (*self.seeded, *members)}
+    def part_of_nobody(self) -> str:
+        """What nobody seeded so far does."""
+        taken = {m.part for m in self.seeded}
         parts: list[str] = [part for walk in domains() for part in walk["roles"]]
         return self._rng.pick([part for part in parts if part not in taken])
 
+    def _speaks_of_strangers(self, one: Member) -> bool:
+        text = one.page.markdown()
+        return any(word in text for word in self._unknown)
+
     def _fits(self, one: Member) -> bool:
-        if _words(one.of) & self._words:
+        if _words(one.of) & self._words or self._speaks_of_strangers(one):
             return False
         text = one.page.markdown()
         return not any(a.of.title in text or one.of.title in a.page.markdown() for a in self._asked)

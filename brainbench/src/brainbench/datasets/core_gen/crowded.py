@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.universe import SEED, Member, brain_people
+from brainbench.datasets.core_gen.universe import SEED, Member, brain_people, universe
 from brainbench.datasets.core_gen.world import Named, slug_of
 from brainbench.datasets.splitmix import substream
 
@@ -34,8 +36,12 @@ def distractor(script: Script) -> None:
     ]
     if (second.of.family, second.part) not in _parts():
         turns.append((by_part[0], second.of.family, second.of, True, second.part))
-        stranger = cast.stranger()
-        turns.append((by_part[0], stranger.family, stranger, False, cast.part_of_nobody(())))
+        stranger, part = cast.stranger(), cast.part_of_nobody()
+        while _is_borne_once(stranger.family):
+            stranger = cast.stranger()
+        while (stranger.family, part) in _parts():
+            part = cast.part_of_nobody()
+        turns.append((by_part[0], stranger.family, stranger, False, part))
     crossed = _crossed(first.of, third.of)
     if crossed.slug not in _slugs():
         turns.append((turns[0][0], crossed.title, crossed, False, ""))
@@ -49,13 +55,25 @@ def distractor(script: Script) -> None:
 
 @cache
 def _slugs() -> frozenset[str]:
-    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name))
+    """Everybody who has a page somewhere."""
+    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name)) | {m.of.slug for m in universe()}
 
 
 @cache
 def _parts() -> frozenset[tuple[str, str]]:
     """Surname and part of everybody in a large brain."""
     return frozenset((family, part) for name in _BRAINS for _, family, part in brain_people(name))
+
+
+@cache
+def _bearers() -> Mapping[str, Counter[str]]:
+    """How many bear each surname, brain by brain."""
+    return {name: Counter(family for _, family, _ in brain_people(name)) for name in _BRAINS}
+
+
+def _is_borne_once(family: str) -> bool:
+    """Whether a brain knows exactly one of that surname, who might be meant although the part is another's."""
+    return any(bearers[family] == 1 for bearers in _bearers().values())
 
 
 def _crossed(first: Named, second: Named) -> Named:
@@ -98,7 +116,7 @@ def _hard_turns(cast: Cast, head: Member) -> list[tuple[str, str, Named, bool, s
     off = _one_letter_off(head.of)
     return [
         (by_part[0], head.of.family, head.of, True, head.part),
-        (by_part[0], off.title, off, False, cast.part_of_nobody(())),
+        (by_part[0], off.title, off, False, cast.part_of_nobody()),
     ]
 
 

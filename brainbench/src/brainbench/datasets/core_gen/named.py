@@ -72,8 +72,8 @@ def direct(script: Script) -> None:
     """Names in different forms, strangers in the same forms and questions, now and then a name already dealt with."""
     rng, cast = script.rng, Cast(script)
     easy = script.stratum == "easy"
-    forms = rng.sample(_EASY_FORMS if easy else _MEDIUM_FORMS, 3)
-    kinds = ("person", "person", rng.pick(("company", "project", "event", "concept") if easy else ("person",)))
+    forms = rng.sample(_EASY_FORMS if easy else _MEDIUM_FORMS, 2)
+    kinds = ("person", rng.pick(("person", "company", "project", "event", "concept") if easy else ("person",)))
     turns: list[tuple[str, str, Named, bool]] = []
     for kind, form in zip(kinds, forms, strict=True):
         known, unknown = cast.member(kind, short=True).of, cast.stranger(kind)
@@ -130,15 +130,15 @@ def push_budget(script: Script) -> None:
     """Turns on two to six names, more than some harnesses have room for; on medium some are named in passing."""
     rng, cast = script.rng, Cast(script)
     key = "three" if script.stratum == "easy" else "passing"
-    kinds = [rng.pick(("person", "company")) for _ in range(6)]
+    kinds = [*(rng.pick(("person", "company")) for _ in range(3)), "person", "person", "person"]
     for template in rng.sample(lines(key), 2):
         slots = [slot for slot in "abcdef" if f"{{{slot}}}" in template]
-        known = {slot: cast.member(kind).of for slot, kind in zip(slots, kinds, strict=False)}
+        known = {slot: cast.member(kinds["abcdef".index(slot)]).of for slot in slots}
         asked, passing = ([known[s] for s in slots if s in part] for part in ("abc", "def"))
         accept = [*passing, *(h for h in cast.helping(*asked) if h not in passing)]
         script.must(template.format(**known), asked, accept, template)
         cast.reply()
-        unknown = {slot: cast.stranger(kind) for slot, kind in zip(slots, kinds, strict=False)}
+        unknown = {slot: cast.stranger(kinds["abcdef".index(slot)]) for slot in slots}
         script.quiet(template.format(**unknown), template)
         cast.reply()
     one = cast.member("person" if script.index % 2 else "project").of
@@ -150,7 +150,7 @@ def code(script: Script) -> None:
     """Functions, classes and files, quoted, bare or in a trace, beside others of the same make that have no page."""
     rng, cast = script.rng, Cast(script)
     turns = []
-    for template in rng.sample(lines("code"), 3):
+    for template in rng.sample(lines("code"), 2):
         turns += [(template, cast.member("code").of, True), (template, cast.stranger("code"), False)]
     cast.surround(rng.between(1, 8))
     rng.shuffle(turns)
@@ -160,22 +160,27 @@ def code(script: Script) -> None:
 
 
 def long_turn(script: Script) -> None:
-    """A long paste, 4 to 40 kB, that names somebody only at its end."""
+    """Two short turns, and in sessions of their own two long pastes, 4 to 40 kB, that name somebody only at the end."""
     rng, cast = script.rng, Cast(script)
-    size = rng.between(4_000, 9_000) if script.stratum == "medium" else rng.between(10_000, 38_000)
+    size = (
+        rng.between(4_000, 7_000) if script.stratum == "medium" else rng.pick((10_000, 12_500, 16_000, 21_000, 38_000))
+    )
     known, stranger = cast.member(short=True).of, cast.stranger()
     thing, other = cast.member("company").of, cast.stranger("company")
     cast.surround(rng.between(2, 6))
     tail, brief = rng.pick(lines("long_tail")), rng.pick(lines("long_ask"))
     kind = rng.pick(sorted(table("asks")["paste"]))
-    for who, is_known in ((stranger, False), (known, True)):
-        template = f"{rng.pick(lines('long_head'))}\n\n{_paste(rng, kind, size)}\n{tail}"
-        cast.ask(template, who.title, who, is_known)
-        cast.reply()
     turns = [(thing, True), (other, False)]
     rng.shuffle(turns)
     for who, is_known in turns:
         cast.ask(brief, who.title, who, is_known)
+        cast.reply()
+    turns = [(stranger, False), (known, True)]
+    rng.shuffle(turns)
+    for who, is_known in turns:
+        script.new_session()
+        template = f"{rng.pick(lines('long_head'))}\n\n{_paste(rng, kind, size)}\n{tail}"
+        cast.ask(template, who.title, who, is_known)
 
 
 def _paste(rng: SplitMix64, kind: str, size: int) -> str:

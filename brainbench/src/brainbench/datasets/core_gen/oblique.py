@@ -19,23 +19,27 @@ _KEYS = {
 
 
 def semantic(script: Script) -> None:
-    """Two questions that only the meaning of a page answers, each with a twin of the same shape."""
+    """Two questions that only the meaning of a page answers, each with a twin of the same shape.
+
+    A meaning comes back in a later fixture in other words; the two are one group.
+    """
     rng, cast, names = script.rng, Cast(script), Names(script.rng)
     meanings: list[Mapping[str, Any]] = table("meanings")["meaning"]
-    turns: list[tuple[Named | None, str]] = []
+    script.group = f"semantic-{script.index % (len(meanings) // 2):03d}"
+    turns: list[tuple[Named | None, str, str]] = []
     for at in (2 * script.index, 2 * script.index + 1):
         meaning = meanings[at % len(meanings)]
         of = names.cast(meaning["kind"])
         script.seed(Page(of, meaning["summary"], meaning["body"]))
         which = at // len(meanings) % len(meaning["ask"])
-        turns += [(of, meaning["ask"][which]), (None, meaning["twin"][which])]
+        turns += [(of, meaning["ask"][which], meaning["summary"]), (None, meaning["twin"][which], meaning["summary"])]
     cast.surround(rng.between(2, 12))
     rng.shuffle(turns)
-    for wanted, text in turns:
+    for wanted, text, about in turns:
         if wanted is None:
-            script.quiet(text)
+            script.quiet(text, about)
         else:
-            script.must(text, [wanted])
+            script.must(text, [wanted], template=about)
         cast.reply()
 
 
@@ -54,9 +58,12 @@ def typo(script: Script) -> None:
             if rng.below(2):
                 given, other = _slip(rng, given), f"{_elsewhere(rng, given)} {_elsewhere(rng, who.of.family)}"
             else:
-                family, other = _slip(rng, family), f"{given} {_elsewhere(rng, _replaced(rng, who.of.family))}"
+                family, other = (
+                    _second_slip(rng, family, who.of.family),
+                    f"{given} {_elsewhere(rng, _replaced(rng, who.of.family))}",
+                )
         turns.append((template, f"{given} {family}", who.of, True, who.part))
-        turns.append((template, other, who.of, False, cast.part_of_nobody(())))
+        turns.append((template, other, who.of, False, cast.part_of_nobody()))
     plain, stranger = cast.member("company").of, cast.stranger("company")
     about = rng.sample(lines("thing"), 2)
     turns += [(about[0], plain.title, plain, True, ""), (about[1], stranger.title, stranger, False, "")]
@@ -77,6 +84,26 @@ def _slip(rng: SplitMix64, word: str) -> str:
         word[: at + 1] + word[at:],
         word[:at] + word[at + 1] + word[at] + word[at + 2 :],
     )[rng.below(4)]
+
+
+def _second_slip(rng: SplitMix64, slipped: str, word: str) -> str:
+    """One more slip in `slipped` that leaves it two away from `word`."""
+    while distance(again := _slip(rng, slipped), word) != 2:
+        pass
+    return again
+
+
+def distance(one: str, other: str) -> int:
+    """How many letters must be changed, dropped, added or swapped with a neighbour (optimal string alignment)."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, start=1):
+        rows.append([i])
+        for j, b in enumerate(other, start=1):
+            best = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                best = min(best, rows[i - 2][j - 2] + 1)
+            rows[i].append(best)
+    return rows[-1][-1]
 
 
 def _elsewhere(rng: SplitMix64, word: str) -> str:

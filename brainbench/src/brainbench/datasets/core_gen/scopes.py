@@ -35,9 +35,11 @@ def multi_source(script: Script) -> None:
     for known, unknown in ((shared.of, foreign), (thing.of, foreign_firm)):
         for template, who in zip(rng.sample(cast.templates(known), 2), (known, unknown), strict=True):
             turns.append((template, who.title, who, who is known))
-    turns.append((rng.pick(cast.templates(own.of)), own.of.title, own.of, True))
     if script.stratum == "medium":
-        turns.append(("Did {n} leave a message for me?", nickname, foreign, False))
+        told = rng.pick(lines("nickname"))
+        turns += [(told, own.of.title, own.of, True), (told, nickname, foreign, False)]
+    else:
+        turns.append((rng.pick(cast.templates(own.of)), own.of.title, own.of, True))
     rng.shuffle(turns)
     for template, name, who, is_known in turns:
         cast.ask(template, name, who, is_known)

@@ -1,4 +1,4 @@
-"""The thousand members of the universe, strangers to all of them, and the large brains in which a page can be lost.
+"""The thousand members of the universe, and the large brains in which one of their pages can be lost.
 
 A member belongs to a walk of life; what its page says of others is about members of the same one. Brains are not
 stored: whoever needs one makes it from its seed.
@@ -68,7 +68,7 @@ def by_kind() -> Mapping[tuple[str, str], tuple[Member, ...]]:
 
 
 def brain(name: str, seed: int) -> Iterator[tuple[str, str]]:
-    """Slug and content of each page of a large brain. No member of the universe and no stranger is in it."""
+    """Slug and content of each page of a large brain. No member of the universe is in it."""
     rounds = BRAINS[name] // 1_000
     taken = frozenset(member.of.slug for member in universe())
     for member in _peopled(substream(seed, "brain", name), rounds, taken):
@@ -91,16 +91,6 @@ def digest(pages: Sequence[tuple[str, str]]) -> str:
     return hashed.hexdigest()
 
 
-def stranger(rng: SplitMix64, kind: str, taken: set[str]) -> Named:
-    """Somebody of `kind` of whom no page speaks; the words of the name join `taken` and were not in it before."""
-    while True:
-        named = _named(rng, kind, rng.pick(domains()), apart=True)
-        words = {named.given, named.family} - {""}
-        if not words & taken:
-            taken |= words
-            return named
-
-
 def domains() -> list[Mapping[str, Any]]:
     """The walks of life."""
     found: list[Mapping[str, Any]] = table("domains")["domain"]
@@ -108,19 +98,19 @@ def domains() -> list[Mapping[str, Any]]:
 
 
 @cache
-def _syllables(which: str, apart: bool) -> tuple[str, ...]:
+def _syllables(which: str) -> tuple[str, ...]:
     """Every word of a table that is no denied one."""
     parts = table("wide")[which]
-    made = (start + end for start in parts["apart" if apart else "starts"] for end in parts["ends"])
+    made = (start + end for start in parts["starts"] for end in parts["ends"])
     return tuple(word for word in made if word.lower() not in denied())
 
 
-def _named(rng: SplitMix64, kind: str, domain: Mapping[str, Any], apart: bool = False) -> Named:
+def _named(rng: SplitMix64, kind: str, domain: Mapping[str, Any]) -> Named:
     if kind == "person":
-        given, family = rng.pick(_syllables("given", apart)), rng.pick(_syllables("family", apart))
+        given, family = rng.pick(_syllables("given")), rng.pick(_syllables("family"))
         handle = f"{given[0]}{family}".lower()
         return Named(kind, f"{given} {family}", slug_of(kind, f"{given} {family}"), given, family, handle)
-    brand = rng.pick(_syllables("brand", apart))
+    brand = rng.pick(_syllables("brand"))
     if kind == "code":
         word = rng.pick(_WORDS)
         title = rng.pick(_CODE).format(low=brand.lower(), cap=brand, word=word, Word=word.capitalize())
