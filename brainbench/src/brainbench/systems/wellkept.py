@@ -121,7 +121,7 @@ class Wellkept(System):
         try:
             _copy(settings.database, self._home / "memory.db")
             self._store = open_store("sqlite", self._home / "memory.db")
-        except (sqlite3.Error, WellkeptError) as error:
+        except (apsw.Error, WellkeptError) as error:
             shutil.rmtree(self._home, ignore_errors=True)
             raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
 
@@ -275,13 +275,6 @@ class Wellkept(System):
         return self._daemon
 
 
-def _copy(database: Path, target: Path) -> None:
-    """A copy as of now, also while others write."""
-    original = sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)
-    with closing(original), closing(sqlite3.connect(target)) as copy:
-        original.backup(copy)
-
-
 class _Listened(ChatExtractor):
     """The shipped extractor, which remembers why it failed: write-back keeps the page and goes on without facts."""
 
@@ -359,11 +352,11 @@ class _Daemon:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Make one database file a copy of another, safe for those who have either open.
+    """Make one database file a copy of another as it is now, safe for those who have either open.
 
     By the store's own SQLite library: a second one in this process would undo the first one's file locks.
     """
-    taken, filled = apsw.Connection(str(source)), apsw.Connection(str(target))
+    taken, filled = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(target))
     with closing(taken), closing(filled), filled.backup("main", taken, "main") as copying:
         copying.step()
 
