@@ -350,7 +350,7 @@ def test_a_live_run_is_held_against_a_live_run_only_and_fails_on_certain_differe
     assert "run --live --compare" in stored.stderr
     plain = run("--system", "bm25", *CORPUS, "--harness", "openclaw", "--compare", before)
     assert plain.exit_code == 2
-    assert "Traceback" not in plain.stderr
+    assert "run --live --compare" in plain.stderr
     baseline = Path(__file__).parents[3] / "evidence" / "baselines" / "conformance.json"
     mixed = live(fake, "--compare", baseline)
     assert mixed.exit_code == 2

@@ -111,6 +111,12 @@ def test_a_quote_that_nobody_said_is_left_out_and_counted(model: Model) -> None:
 
 
 @pytest.mark.req("C-504")
+def test_a_mention_that_nobody_said_names_nobody(model: Model) -> None:
+    model.text = facts(fact(mention="Odo"), fact(mention=None), fact(mention="Greta"))
+    assert [one.mention for one in extractor(model).extract(segment(SAID), "default")] == [None, None, "Greta"]
+
+
+@pytest.mark.req("C-504")
 @pytest.mark.parametrize(
     "text",
     [

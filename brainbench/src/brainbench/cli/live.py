@@ -291,6 +291,8 @@ def long_progress(chat: Chat) -> Iterator[Callable[[int, int], None]]:
     def note(done: int, of: int) -> None:
         nonlocal said
         now = time.monotonic()
+        if not done and not chat.recorded:
+            click.echo(f"asking {chat.model} at {chat.host}: {of} turns to play", err=True)
         if done and now - said >= NOTES_EVERY:
             said = now
             left = (now - started) / done * (of - done) / 60

@@ -26,6 +26,8 @@ from brainbench.write import make_directory, refuse_devices, write_bytes
 
 Stored = Ratio | Count | Fraction
 """A gated value as stored: counts, or in version 1 a rate."""
+LIVE = "brainbench-live"
+"""What the result of a run with a model in the loop calls itself."""
 CEILED, CEILING = "push_recall", "push_recall_ceiling"
 """The metric whose best value depends on the seam's page budget, and the metric that says how good it can be."""
 
@@ -321,6 +323,7 @@ def read_baseline(data: bytes, name: str) -> Baseline:
     """The baseline in these bytes; IncompatibleError names the file and the part that cannot be used."""
     try:
         document = msgspec.json.decode(data)
+        refuse_live(document, name)
         version = document.get("schema_version") if isinstance(document, dict) else None
         if version == 1:
             return _from_v1(msgspec.convert(document, _V1File), name)
@@ -329,6 +332,12 @@ def read_baseline(data: bytes, name: str) -> Baseline:
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _unreadable(name, str(error)) from None
     raise _unreadable(name, "schema_version: must be 1 or 2")
+
+
+def refuse_live(document: object, name: str) -> None:
+    """IncompatibleError for the result of a run with a model in the loop: those are held against their like only."""
+    if isinstance(document, dict) and document.get("kind") == LIVE:
+        raise IncompatibleError(f"{name}: is the result of a live run; compare live runs: run --live --compare FILE")
 
 
 def _unreadable(name: str, why: str) -> IncompatibleError:

@@ -10,11 +10,17 @@ import msgspec
 
 from brainbench.errors import IncompatibleError
 from brainbench.evidence import Config, CorpusKind
-from brainbench.evidence.baseline import CEILING, Baseline, ConfigFile, Part, Stored, StoredCell, read_baseline
+from brainbench.evidence.baseline import (
+    CEILING,
+    Baseline,
+    ConfigFile,
+    Part,
+    Stored,
+    StoredCell,
+    read_baseline,
+    refuse_live,
+)
 from brainbench.metrics import METRICS, Count, Ratio
-
-LIVE = "brainbench-live"
-"""What the result of a run with a model in the loop calls itself."""
 
 
 class _Receipt(msgspec.Struct):
@@ -68,10 +74,7 @@ def read_run(data: bytes, name: str) -> Baseline:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise IncompatibleError(f"{name}: {error}") from None
-    if isinstance(document, dict) and document.get("kind") == LIVE:
-        raise IncompatibleError(
-            f"{name}: is the result of a live run; hold another live run against it: run --live --compare"
-        )
+    refuse_live(document, name)
     if not isinstance(document, dict) or "receipt" not in document:
         return read_baseline(data, name)
     try:

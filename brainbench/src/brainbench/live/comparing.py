@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brainbench.errors import IncompatibleError
-from brainbench.evidence.documents import LIVE as KIND
+from brainbench.evidence.baseline import LIVE as KIND
 from brainbench.live.judging import LIVE_METRICS, LiveMetric
 from brainbench.live.report import SCHEMA_VERSION
 from brainbench.metrics.resampling import Difference, clustered_difference

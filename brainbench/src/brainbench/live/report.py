@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from brainbench.evidence.documents import LIVE as KIND
+from brainbench.evidence.baseline import LIVE as KIND
 from brainbench.live import LiveRun
 from brainbench.live.extracting import ExtractionRow, ExtractionRun
 from brainbench.live.judging import LIVE_METRICS, ArmCell, Estimate, JudgedTurn, Lift

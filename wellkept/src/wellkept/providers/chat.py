@@ -6,7 +6,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,7 +137,10 @@ class Heard:
 
 
 class ChatExtractor:
-    """Reads facts out of conversation with a chat model. What is not quoted word for word is left out."""
+    """Reads facts out of conversation with a chat model. What is not quoted word for word is left out.
+
+    A mention that nobody said is none: a model must not put a fact under the page of somebody it thought of.
+    """
 
     def __init__(self, model: ChatModel) -> None:
         self.model = model
@@ -154,14 +157,18 @@ class ChatExtractor:
             if said is None:
                 self._hear((), 0, 1)
                 continue
-            kept = [one for one in said if any(find_quote(m.text, one.quote) for m in segment.messages)]
+            kept = [one for one in said if _was_said(one.quote, segment)]
             self._hear(said, len(said) - len(kept), 0)
-            found += kept
+            found += (one if _was_said(one.mention or "", segment) else replace(one, mention=None) for one in kept)
         return tuple(found)
 
     def _hear(self, facts: Sequence[CandidateFact], unquoted: int, unreadable: int) -> None:
         before = self.heard
         self.heard = Heard((*before.facts, *facts), before.unquoted + unquoted, before.unreadable + unreadable)
+
+
+def _was_said(words: str, segment: Segment) -> bool:
+    return any(find_quote(message.text, words) is not None for message in segment.messages)
 
 
 def _read(text: str) -> tuple[CandidateFact, ...] | None:
