@@ -38,6 +38,8 @@ def texts(system: System) -> list[str | None]:
 
 
 def found(system: System) -> list[str]:
+    if Capability.SEARCH not in system.can:
+        return []
     return sorted(h.id for h in system.search("default", "ledger barge Novak", 10))
 
 
