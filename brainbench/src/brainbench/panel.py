@@ -389,7 +389,7 @@ def panel(
     """
     system = choice.systems[0]
     names = tuple(dict.fromkeys((*COMPARED, system, f"{DEGRADED}:{system}")))
-    wide = replace(choice, systems=names, traits={name: traits_of(name) for name in names})
+    wide = replace(choice, systems=names, traits={name: traits_of(name, choice.hidden) for name in names})
     told("playing the panel")
     run = measure(wide, progress)
     gold = golds.read(run.corpus, choice.gold)
@@ -433,8 +433,8 @@ def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str,
         told(f"playing {way}")
         workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
         order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
-        replays = sweep(tasks, workers, fixture_seconds=run.choice.fixture_seconds, order=order).replays
-        seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
+        swept = sweep(tasks, workers, fixture_seconds=run.choice.fixture_seconds, order=order, hidden=run.choice.hidden)
+        seen |= {f"{name}/{way}": observations_hash(r for r in swept.replays if r.system == name) for name in names}
     return seen
 
 

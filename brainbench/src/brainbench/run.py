@@ -23,6 +23,7 @@ from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
+from brainbench.replay.fence import can_fence
 from brainbench.replay.sweep import FIXTURE_SECONDS, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
@@ -55,6 +56,11 @@ class Choice:
     modes: Mapping[str, str] = field(default_factory=dict)
     fixture_seconds: float = FIXTURE_SECONDS
     command: tuple[str, ...] = ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What no system may read."""
+        return hidden_places(self.fixtures, self.gold)
 
     @property
     def narrowed(self) -> bool:
@@ -104,7 +110,7 @@ def choose(
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
-        traits={name: traits_of(name) for name in named},
+        traits={name: traits_of(name, hidden_places(where[0], where[1])) for name in named},
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs,
@@ -139,7 +145,13 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
     jobs = jobs_for(choice, tasks)
-    swept = sweep(tasks, jobs, fixture_seconds=choice.fixture_seconds, done=lambda done: progress(done, len(tasks)))
+    swept = sweep(
+        tasks,
+        jobs,
+        fixture_seconds=choice.fixture_seconds,
+        done=lambda done: progress(done, len(tasks)),
+        hidden=choice.hidden,
+    )
     seen = observations_hash(swept.replays)
     gold = golds.read(corpus, choice.gold)
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
@@ -154,6 +166,13 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     )
     _refuse_nothing(board)
     return Run(choice, board, corpus, tuple(swept.replays))
+
+
+def hidden_places(fixtures: Path, gold: Path) -> tuple[str, ...]:
+    """What no system may read: the corpus that is played, every other one at hand, and the history that holds them."""
+    corpora_here = [place.resolve() for place in (fixtures, gold, *corpora.installed())]
+    histories = {parent / ".git" for place in corpora_here for parent in place.parents if (parent / ".git").exists()}
+    return tuple(map(str, [*corpora_here, *sorted(histories)]))
 
 
 def jobs_for(choice: Choice, tasks: Sequence[Task]) -> int:
@@ -366,6 +385,10 @@ def _notes(warnings: Sequence[Fault], corpus: Corpus, choice: Choice) -> tuple[s
     notes = [str(w) for w in warnings]
     if any(f.scripted_facts and f.schema_version == 1 for f in corpus.fixtures):
         notes.append("v1_extractor_from_gold: the scripted extractor of v1 fixtures says what their gold facts say")
+    if not can_fence():
+        notes.append(
+            "this kernel has no Landlock: nothing but its good will keeps a system from reading the gold files"
+        )
     lifted = sorted(UNBOUNDED & set(choice.systems))
     notes += [f"{system}: the page budget is lifted; it shows what bringing everything scores" for system in lifted]
     if corpus.held_out and not choice.include_holdout:

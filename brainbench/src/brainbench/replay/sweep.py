@@ -49,13 +49,16 @@ class Sweep:
     peak_mb: float = 0.0
 
 
-def traits_of(name: str) -> Traits:
-    """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
+def traits_of(name: str, hidden: Sequence[str] = ()) -> Traits:
+    """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only.
+
+    It cannot read what is `hidden` where the kernel can see to that.
+    """
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
         return Traits(system.can, system.production)
-    with _workers(1) as pool:
+    with _workers(1, hidden) as pool:
         future = pool.schedule(describe, args=(name,), timeout=FIXTURE_SECONDS)
         wait([future], timeout=FIXTURE_SECONDS + SPARE_SECONDS)
         try:
@@ -74,11 +77,13 @@ def sweep(
     fixture_seconds: float = FIXTURE_SECONDS,
     done: Callable[[int], None] = lambda count: None,
     order: Callable[[Task], str] = lambda task: task.run_id,
+    hidden: Sequence[str] = (),
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
 
     They are played in another `order`, by their run ids unless told otherwise: that is a shuffle by the seed, so that
-    neighbours in the corpus tell nothing of one another.
+    neighbours in the corpus tell nothing of one another. Where the kernel can see to that, systems read nothing that is
+    `hidden`.
     """
     finished: dict[int, Replayed] = {}
     result = Sweep()
@@ -89,7 +94,7 @@ def sweep(
     for (system, _), own in by_place.items():
         failed = failures.setdefault(system, Counter())
         shuffled = dict(sorted(own.items(), key=lambda item: order(item[1])))
-        with _workers(jobs) as pool:
+        with _workers(jobs, hidden) as pool:
             for number, replayed, peak in _results(pool, shuffled, jobs, fixture_seconds, failed):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
@@ -99,13 +104,13 @@ def sweep(
 
 
 @contextmanager
-def _workers(jobs: int) -> Iterator[ProcessPool]:
+def _workers(jobs: int, hidden: Sequence[str]) -> Iterator[ProcessPool]:
     """A pool of workers with a directory of their own; of both nothing is left afterwards."""
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
-    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory,), context=context)
+    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, tuple(hidden)), context=context)
     try:
         with without_survivors():
             try:

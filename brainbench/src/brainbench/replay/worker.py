@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from brainbench.model import (
     Turn,
 )
 from brainbench.replay import PUSHED, replay, what_happened
+from brainbench.replay.fence import fence
 from brainbench.replay.processes import remove
 from brainbench.systems import System, load_system
 
@@ -143,8 +144,11 @@ def _play(task: Task) -> Replayed:
         remove(directory)
 
 
-def enter(directory: str) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
+def enter(directory: str, hidden: Sequence[str] = ()) -> None:
+    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on.
+
+    Where the kernel can, what is `hidden` cannot be read from here and nothing be written outside the own directory.
+    """
     global _worker_directory
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.argv = [""]
@@ -160,6 +164,7 @@ def enter(directory: str) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
+    fence(hidden, _worker_directory)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
 
 
