@@ -8,7 +8,20 @@ from pathlib import Path
 import pytest
 
 BELOW_THE_GOLD_LINE = ("replay", "systems", "seams", "corpus", "model", "errors")
-ABOVE_IT = ("gold", "metrics", "suites", "evidence", "report", "run", "datasets", "panel", "probe", "cli", "bench_self")
+ABOVE_IT = (
+    "gold",
+    "metrics",
+    "suites",
+    "evidence",
+    "report",
+    "run",
+    "datasets",
+    "panel",
+    "probe",
+    "metamorphic",
+    "cli",
+    "bench_self",
+)
 
 
 def modules_below(package: Path) -> list[Path]:
