@@ -41,7 +41,6 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 IN_PART = {
     "C-122": "`convert` and `rejudge` are planned",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
-    "C-642": "gold stays unread and unsent; a family of cheating systems shipped as tests is planned",
     "C-809": "what it costs is printed by `bench-self` and not asserted",
     "C-1201": "holds on the 22 published fixtures that tests can see; the whole v1 corpus is not in this repository",
 }

@@ -9,7 +9,10 @@ import pytest
 
 BELOW_THE_GOLD_LINE = ("replay", "systems", "seams", "chat", "corpus", "model", "errors")
 ABOVE_IT = tuple(
-    "gold metrics suites evidence report run live labels panel probe datasets queries cli bench_self".split()
+    """
+    gold metrics suites evidence report run live labels panel probe metamorphic datasets queries conformance cli
+    bench_self
+    """.split()
 )
 
 

@@ -289,14 +289,13 @@ class Prowling(Polite):
         gold = corpus.CHECKOUT / "corpus" / "core" / "gold"
         parent = f"/proc/{os.getppid()}"
         return {
-            "list": lambda: os.listdir(gold),
             "read": (gold / "core-direct-000.gold.json").read_bytes,
             "child": lambda: subprocess.check_output(["cat", gold / "core-direct-000.gold.json"]),
             "around": lambda: Path(f"/proc/self/root{gold}/core-direct-000.gold.json").read_bytes(),
             "linked": lambda: self.linked(gold / "core-direct-000.gold.json"),
             "moved": lambda: os.rename(gold / "core-direct-000.gold.json", "mine") or Path("mine").read_bytes(),
             "generator": lambda: importlib.import_module("brainbench.datasets.core_gen"),
-            "history": lambda: os.listdir(corpus.CHECKOUT / ".git"),
+            "history": (corpus.CHECKOUT / ".git" / "HEAD").read_bytes,
             "parent's memory": lambda: open(f"{parent}/mem", "rb").close() or True,
             "parent's directory": lambda: os.readlink(f"{parent}/cwd"),
             "a signal": lambda: os.kill(os.getppid(), 0) is None,

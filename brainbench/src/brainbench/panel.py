@@ -16,6 +16,7 @@ from brainbench.evidence.baseline import CEILED, CEILING, baseline_of
 from brainbench.evidence.gate import floor_breaches
 from brainbench.evidence.profile import Profile
 from brainbench.gold import Gold
+from brainbench.metamorphic import related
 from brainbench.metrics import METRICS, Count, Judged, Measured, Ratio, counts, pooled
 from brainbench.model import (
     FactRow,
@@ -382,14 +383,16 @@ def panel(
     profile: Profile,
     progress: Callable[[int, int], None] = lambda done, of: None,
     told: Callable[[str], None] = lambda what: None,
+    changed: bool = False,
 ) -> Panel:
     """The panel around the first system of the choice, on its corpus and through its seams.
 
+    `changed` adds what becomes of it and of bm25 where the corpus changes in a way that changes nothing that is asked.
     `told` hears what is being played. CorpusError and NothingMeasured as for a run.
     """
     system = choice.systems[0]
     names = tuple(dict.fromkeys((*COMPARED, system, f"{DEGRADED}:{system}")))
-    wide = replace(choice, systems=names, traits={name: traits_of(name) for name in names})
+    wide = replace(choice, systems=names, traits={name: traits_of(name, choice.access) for name in names})
     told("playing the panel")
     run = measure(wide, progress)
     gold = golds.read(run.corpus, choice.gold)
@@ -401,8 +404,19 @@ def panel(
         fixtures=len(run.corpus.fixtures),
         fixtures_hash=board.fixtures_hash,
         observations_hash=board.observations_hash,
-        findings=tuple(findings(played)),
+        findings=(*findings(played), *(_unchanged(wide, system, told) if changed else ())),
     )
+
+
+def _unchanged(choice: Choice, system: str, told: Callable[[str], None]) -> Iterator[Finding]:
+    """Whether the same is counted where only what does not matter has changed."""
+    names = tuple(dict.fromkeys((system, "bm25")))
+    for found in related(replace(choice, systems=names), told):
+        most = f" but {float(found.relation.bound):.0%}" if found.relation.bound else ""
+        expected = f"same counts{most}, {found.relation.name}"
+        measured = f"{found.turned} of {found.of} turned ({found.cell})"
+        status: Status = "untested" if not found.of else "ok" if found.holds else "BROKEN"
+        yield Finding(found.system, expected, measured, status, found.relation.why)
 
 
 def findings(played: Played, expectations: Sequence[Expectation] = EXPECTATIONS) -> Iterator[Finding]:

@@ -83,7 +83,9 @@ def _each(choice: Choice, whole: Scoreboard, done: Callable[[str], None]) -> Ite
             continue
         name = f"{tried.broken}:{choice.systems[0]}"
         done(f"{tried.broken} for {metric}")
-        board = measure(replace(choice, systems=(name,), suites=(tried.suite,), traits={name: traits_of(name)})).board
+        board = measure(
+            replace(choice, systems=(name,), suites=(tried.suite,), traits={name: traits_of(name, choice.access)})
+        ).board
         yield _probed(metric, tried, whole, _named(board, choice.systems[0]), base)
 
 

@@ -27,7 +27,7 @@ from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, ModelDoor, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
 from brainbench.replay.brains import Brain
-from brainbench.replay.seal import can_seal
+from brainbench.replay.fence import can_fence
 from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
@@ -112,7 +112,7 @@ def choose(
     if openclaw_window == "user":
         modes["openclaw-window"] = "user"
         seams = tuple(_user_window(seam) for seam in seams)
-    access = replace(access or Access(), hidden=hidden_from_systems(*where[:2]))
+    access = replace(access or Access(), hidden=hidden_places(*where[:2]))
     if access.variables:
         modes["pass-env"] = ",".join(sorted(access.variables))
     named = tuple(dict.fromkeys(systems)) or default_systems()
@@ -132,10 +132,11 @@ def choose(
     )
 
 
-def hidden_from_systems(fixtures: Path, gold: Path) -> tuple[str, ...]:
-    """Where gold can be had: this corpus and all others that are known, what makes them, and the history of both."""
-    known = [place / folder for place in corpora.installed() for folder in ("fixtures", "gold")]
-    return tuple(map(str, (fixtures, gold, *known, HOME / "datasets", corpora.CHECKOUT / ".git")))
+def hidden_places(fixtures: Path, gold: Path) -> tuple[str, ...]:
+    """What no system may read: this corpus and all at hand, what makes them, and the history that holds them."""
+    here = [place.resolve() for place in (fixtures, gold, *corpora.installed())]
+    histories = {parent / ".git" for place in here for parent in place.parents if (parent / ".git").exists()}
+    return tuple(map(str, [*here, HOME / "datasets", *sorted(histories)]))
 
 
 def default_systems() -> tuple[str, ...]:
@@ -447,8 +448,10 @@ def _notes(warnings: Sequence[Fault], corpus: Corpus, choice: Choice) -> tuple[s
     notes = [str(w) for w in warnings]
     if any(f.scripted_facts and f.schema_version == 1 for f in corpus.fixtures):
         notes.append("v1_extractor_from_gold: the scripted extractor of v1 fixtures says what their gold facts say")
-    if not can_seal():
-        notes.append("gold is not sealed: this kernel has no Landlock, so a system may read the files of the corpus")
+    if not can_fence():
+        notes.append(
+            "this kernel has no Landlock: nothing but its good will keeps a system from reading the gold files"
+        )
     lifted = sorted(UNBOUNDED & set(choice.systems))
     notes += [f"{system}: the page budget is lifted; it shows what bringing everything scores" for system in lifted]
     if corpus.held_out and not choice.include_holdout:

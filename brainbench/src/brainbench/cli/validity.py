@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @corpus_options
 @click.option("--profile", default=PROFILE, show_default=True, metavar="NAME", help="The gate that must stop them.")
+@click.option("--metamorphic", is_flag=True, help="Also change what does not matter: seed, order of pages, names.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @reported
-def panel(profile: str, as_json: bool, **flags: Any) -> None:
+def panel(profile: str, metamorphic: bool, as_json: bool, **flags: Any) -> None:
     """Check that systems whose score is known beforehand get it, here.
 
     One that says nothing, one that says everything, one that repeats the turn, one that draws by lot, one that knows
@@ -37,13 +38,14 @@ def panel(profile: str, as_json: bool, **flags: Any) -> None:
     Examples:
       brainbench panel
       brainbench panel --system my_memory:Notebook
+      brainbench panel --metamorphic --harness openclaw
     """
     from brainbench.evidence.committed import find_profile
     from brainbench.panel import panel as played
 
     choice, rules = _one_system(choice_of(flags)), find_profile(profile)
     with progress_bar() as progress:
-        found = played(choice, rules, progress, _note)
+        found = played(choice, rules, progress, _note, metamorphic)
     with printing():
         click.echo(to_line(_document(found)) if as_json else _panel_text(found), nl=False)
     for text in found.failures:

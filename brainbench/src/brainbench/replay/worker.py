@@ -36,8 +36,8 @@ from brainbench.model import (
 from brainbench.replay import PUSHED, replay, what_happened
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
+from brainbench.replay.fence import fence
 from brainbench.replay.processes import limit_files, remove
-from brainbench.replay.seal import seal
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, scrubbed
 
@@ -193,9 +193,9 @@ def _filling(task: Task) -> Filling | None:
 
 
 def enter(directory: str, access: Access) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal, and what is hidden can be read no more.
+    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on.
 
-    An interrupt is the bench's to act on.
+    Where the kernel can, what is hidden cannot be read from here and nothing be written outside the own directory.
     """
     global _worker_directory, _access
     _access = access
@@ -216,7 +216,7 @@ def enter(directory: str, access: Access) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
-    seal(access.hidden)
+    fence(access.hidden, _worker_directory)
 
 
 def _leave() -> None:

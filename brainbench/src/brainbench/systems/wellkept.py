@@ -304,7 +304,7 @@ class _Daemon:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=(home / "daemon.log").open("wb"),
-            env={"HOME": str(home), "PYTHONPATH": str(Path(wellkept.__file__).parents[1])},
+            env={"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": str(Path(wellkept.__file__).parents[1])},
         )
         said = self._first_words()
         if not said:

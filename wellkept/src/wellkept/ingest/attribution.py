@@ -259,9 +259,15 @@ def _words(text: str) -> list[str]:
 
 
 def _described(reading: _Reading, one: Located, mention: str) -> PageRef | None:
-    """The page meant by the name of its kind ("the project"), when it was named before."""
+    """The page meant by the name of its kind ("the project"), else by a description, when it was named before.
+
+    A description ("the latter", "the landlady") is whoever opens the fact in its place.
+    """
+    before = reading.before(_place(one, reading))
     kind = norm(_ARTICLE.sub("", mention))
-    return next((page for page in reading.before(_place(one, reading)) if page.type == kind), None)
+    page = next((page for page in before if page.type == kind), None)
+    opening = None if page or kind in norm(one.candidate.fact) else _opening(reading, one.candidate.fact)
+    return opening if opening in before else page
 
 
 def _unmentioned(reading: _Reading, one: Located) -> PageRef | None:

@@ -84,7 +84,7 @@ def _distinct(*keys: str) -> tuple[str, ...]:
 
 
 def _strong(sighting: Sighting) -> bool:
-    return not sighting.weak
+    return not sighting.weak and not sighting.initial
 
 
 def _weak(sighting: Sighting) -> bool:
@@ -92,6 +92,8 @@ def _weak(sighting: Sighting) -> bool:
 
 
 def _cased_title(sighting: Sighting) -> bool:
+    if sighting.initial:
+        return False
     if sighting.shape == "word":
         return len(sighting.query) >= _WEAK_TITLE_CHARS
     return sighting.shape in ("name", "handle", "code", "phrase")
@@ -116,7 +118,7 @@ def _family(sighting: Sighting) -> bool:
 
 
 def _folds(sighting: Sighting) -> bool:
-    return sighting.shape not in ("glued", "hangul", "emoji")
+    return not sighting.initial and sighting.shape not in ("glued", "hangul", "emoji")
 
 
 def _folds_title(sighting: Sighting) -> bool:
@@ -194,9 +196,9 @@ def _questions(sighted: Iterable[Sighting]) -> Mapping[str, dict[_Question, None
     """What to ask for each query, strong ones first, so that a flood of weak ones cannot crowd them out."""
     strong: dict[str, dict[_Question, None]] = {}
     weak: dict[str, dict[_Question, None]] = {}
-    usual: dict[tuple[str, bool, bool], dict[_Question, None]] = {}
+    usual: dict[tuple[str, bool, bool, bool], dict[_Question, None]] = {}
     for sighting in sighted:
-        look = (sighting.shape, sighting.weak, sighting.single)
+        look = (sighting.shape, sighting.weak, sighting.single, bool(sighting.initial))
         if look not in usual:
             long = replace(sighting, query="x" * _WEAK_SURNAME_CHARS)
             usual[look] = dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long))
@@ -264,6 +266,12 @@ def _row(resolution: Resolution | None) -> int:
     return resolution.arm.row if resolution else len(ARMS)
 
 
+def _can_be(page: PageRef, sighting: Sighting) -> bool:
+    """Whether what stands around the name leaves room for this page."""
+    first = fold(page.title)[:1]
+    return page.type.casefold() not in sighting.excludes and (not sighting.initial or first == sighting.initial)
+
+
 def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]:
     """The page a sighting names, and whether it is a name at all.
 
@@ -276,7 +284,7 @@ def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]
             continue
         if shared and arm.kind != "title":
             continue
-        pages = [page for page in index.of(arm, sighting) if page.type.casefold() not in sighting.excludes]
+        pages = [page for page in index.of(arm, sighting) if _can_be(page, sighting)]
         if len(pages) == 1:
             return Resolution(sighting, pages[0], arm), True
         shared = shared or len(pages) > 1

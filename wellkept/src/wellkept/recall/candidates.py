@@ -16,7 +16,7 @@ from unicodedata import normalize
 import regex  # type: ignore[import-untyped]
 
 from wellkept.inflection import spoken_base_forms
-from wellkept.names import norm, slugify
+from wellkept.names import fold, norm, slugify
 from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
 from wellkept.recall.sighting import Shape, Sighting
 from wellkept.recall.words import Speech, is_noun, read_sections
@@ -72,6 +72,10 @@ _TRIMMED = ',.;:?!()[]{}"“”„«»…*_~'
 _CAMEL = regex.compile(r"(?<=[\p{Ll}\p{N}])(?=\p{Lu})")
 _OWNER = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]+){2,}(?=\.\p{Ll}|::)")
 _SEPARATORS = regex.compile(r"[_.\-]+")
+_INITIAL_AND_SURNAME = regex.compile(
+    r"(?<![\p{L}\p{M}\p{N}.])(?P<initial>\p{Lu})\.(?:[ -]?\p{Lu}\.){0,2} ?"
+    r"(?P<surname>\p{Lu}[\p{L}\p{M}'’-]*[\p{L}\p{M}])"
+)
 _FENCE_LANGUAGE = regex.compile(r"^([ \t]*(?:`{3,}|~{3,})[ \t]*)[\p{L}\p{N}+#.\-]+[ \t]*$", regex.MULTILINE)
 _TELLING_STEM = regex.compile(r"\p{L}[\p{L}\p{N}]*(?:_|(?<=\p{Ll})\p{Lu})[\p{L}\p{N}_]*(?=\.\p{Ll}{1,5}\Z)")
 
@@ -129,6 +133,7 @@ def _sightings(text: str) -> tuple[Sighting, ...]:
     text = _FENCE_LANGUAGE.sub(_blank_language, _URL_PATH.sub(_blank, normalize("NFC", text)))
     reading = _read(text)
     found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
+    found += _with_initial(reading)
     found += [*glued_sightings(text), *emoji_sightings(text)]
     return tuple(found)
 
@@ -289,6 +294,17 @@ def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
             inflected=variant >= literal,
             excludes=excludes,
         )
+
+
+def _with_initial(reading: Reading) -> Iterator[Sighting]:
+    """Surnames behind the initial of a first name: "J. Grantley", "J.R. Grantley"."""
+    for match in _INITIAL_AND_SURNAME.finditer(reading.text):
+        for variant, form in enumerate(_forms(match["surname"], reading.genitive)):
+            initial = fold(match["initial"])
+            yield Sighting(
+                match.group(), norm(form), False, match.start(), match.end(), "name",
+                mid=True, single=True, variant=variant, initial=initial,
+            )  # fmt: skip
 
 
 def _plain_forms(reading: Reading, at: int, first: int) -> Sequence[str]:

@@ -15,6 +15,7 @@ class Sighting:
     `query` is its key under `norm`; `weak` says that its spelling alone is no sign of a name; `start` and `end` are
     characters of the text; of several readings of one stretch the lower `variant` is the more literal, and an
     `inflected` one takes a case ending off. `excludes` are the types of page that cannot be meant in such a place.
+    `initial` is the letter that the first name of whoever is meant begins with, under `fold`; "" where none is written.
     """
 
     display: str
@@ -28,3 +29,4 @@ class Sighting:
     variant: int = 0
     inflected: bool = False
     excludes: frozenset[str] = frozenset()
+    initial: str = ""

@@ -1,0 +1,102 @@
+"""Changes that change nothing that is asked, and that a corpus or system which turns on them is told."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from brainbench import metamorphic
+from brainbench.metamorphic import (
+    RELATIONS,
+    Related,
+    Relation,
+    filled_in_reverse,
+    related,
+    renamed,
+    with_people_renamed,
+)
+from brainbench.run import choose
+
+MINI = Path(__file__).parent / "data" / "mini-v1"
+CORE = Path(__file__).parents[2] / "corpus" / "core"
+
+
+def page(slug: str, title: str, kind: str) -> dict[str, str]:
+    return {
+        "kind": "write",
+        "via": "page",
+        "slug": slug,
+        "content": f"---\ntitle: {title}\ntype: {kind}\n---\n\n{title}",
+    }
+
+
+FIXTURE = {
+    "fixture_id": "f",
+    "setup": [page("people/mira-tolland", "Mira Tolland", "person"), page("companies/tolland", "Bread", "company")],
+    "events": [{"event_id": 1, "kind": "turn", "role": "user", "text": "MIRA and Tolland's bread, not Admiral or it"}],
+}
+GOLD = {"fixture_id": "f", "events": {"1": {"retrieve": "must", "gold_slugs": ["people/mira-tolland"]}}}
+
+
+def test_people_are_renamed_wherever_they_are_named_and_nothing_else_is() -> None:
+    fixture, gold = with_people_renamed(FIXTURE, GOLD)
+    assert gold["events"]["1"]["gold_slugs"] == [fixture["setup"][0]["slug"]]
+    assert fixture["setup"][0]["slug"] == "people/nose-vummepf"
+    assert fixture["setup"][0]["content"].startswith("---\ntitle: Nose Vummepf\ntype: person\n")
+    assert fixture["events"][0]["text"] == "NOSE and Vummepf's bread, not Admiral or it"
+    assert fixture["setup"][1]["content"] == FIXTURE["setup"][1]["content"]  # type: ignore[index]
+
+
+def test_a_name_within_a_word_is_no_name() -> None:
+    assert renamed("mira, admira, Mira's, people/mira", {"Mira": "Nose"}) == "nose, admira, Nose's, people/nose"
+
+
+@pytest.mark.parametrize("file", sorted(p.name for p in (CORE / "fixtures").iterdir())[::7])
+def test_a_renamed_fixture_of_the_bundled_corpus_keeps_its_lengths_and_its_gold(file: str) -> None:
+    fixture = json.loads((CORE / "fixtures" / file).read_text())
+    gold = json.loads((CORE / "gold" / file.replace(".fixture.", ".gold.")).read_text())
+    other, expected = with_people_renamed(fixture, gold)
+    assert len(json.dumps(other, ensure_ascii=False)) == len(json.dumps(fixture, ensure_ascii=False))
+    assert other["fixture_id"] == expected["fixture_id"]
+    known = {p["slug"] for p in (*other["setup"], *other["events"]) if p.get("slug")}
+    for event in expected["events"].values():
+        assert set(event.get("gold_slugs", ())) <= known
+
+
+def test_a_brain_is_filled_from_its_other_end() -> None:
+    fixture, gold = filled_in_reverse(FIXTURE, GOLD)
+    assert [p["slug"] for p in fixture["setup"]] == ["companies/tolland", "people/mira-tolland"]
+    assert (fixture["events"], gold) == (FIXTURE["events"], GOLD)
+
+
+def test_the_counts_of_a_search_turn_on_nothing_that_does_not_matter() -> None:
+    choice = choose(fixtures=MINI / "fixtures", gold=MINI / "gold", systems=("bm25",), harness="openclaw", jobs=1)
+    found = list(related(choice))
+    assert [one.relation for one in found] == list(RELATIONS)
+    assert {one.of for one in found} != {0}
+    assert [one for one in found if not one.holds] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_counts_of_both_turn_on_nothing_that_does_not_matter_on_the_bundled_corpus() -> None:
+    found = list(related(choose(systems=("wellkept", "bm25"), harness="openclaw")))
+    assert len(found) == 2 * len(RELATIONS)
+    assert [one for one in found if not one.holds] == []
+
+
+def test_a_system_that_brings_the_newest_page_turns_on_the_order_of_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    reverse = next(r for r in RELATIONS if r.name == "brains filled in reverse")
+    monkeypatch.setattr(metamorphic, "RELATIONS", (reverse,))
+    (found,) = related(choose(systems=("always-inject",), harness="codex", suite="know-to-ask", jobs=1))
+    assert found.turned > 0
+    assert not found.holds
+
+
+def test_as_many_may_turn_as_the_relation_says_and_no_more() -> None:
+    relation = Relation("x", Fraction(2, 100), "")
+    assert Related(relation, "s", 2, 100, "").holds
+    assert not Related(relation, "s", 3, 100, "").holds
