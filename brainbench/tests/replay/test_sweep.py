@@ -58,7 +58,7 @@ def test_a_system_that_hangs_or_dies_costs_its_own_cell_and_is_given_up_early(na
     said = errors(replays[:12])
     assert all(said)
     assert why in str(said[0])
-    assert "not tried" in str(said[-1])
+    assert sum("not tried" in str(words) for words in said) >= 6
     assert done == list(range(1, 17))
 
 
