@@ -254,9 +254,11 @@ class Severing(Polite):
 
 
 class Bombing(Polite):
-    """Forks without end, or 512 times should nobody end it."""
+    """Forks without end, or 512 times should nobody end it, where a 0 is mentioned."""
 
     def context(self, ask: Ask) -> Injection:
+        if "0" not in ask.messages[-1].text:
+            return super().context(ask)
         for _ in range(9):
             os.fork()
         time.sleep(600)

@@ -54,13 +54,19 @@ def hog():
     time.sleep(600)
 
 
-def daemonise():
+def start_child():
     subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=subprocess.DEVNULL)
-    if os.fork() == 0:
+
+
+def daemonise():
+    start_child()
+    first = os.fork()
+    if first == 0:
         os.setsid()
         if os.fork() == 0:
             time.sleep(601)
         os._exit(0)
+    os.waitpid(first, 0)
 
 
 def big_file():
@@ -72,7 +78,7 @@ def misbehave(number, good):
     acts = {
         "hang": lambda: time.sleep(600),
         "crash": lambda: (sys.stderr.write("first\nthe disk is\nfull of eels\n"), sys.stderr.flush(), os._exit(7)),
-        "slow": lambda: time.sleep(2.2),
+        "slow": lambda: time.sleep(6),
         "flood": lambda: say({"id": number, "result": {"text": "x" * 10_000_000}}),
         "endless": lambda: [raw(b"x" * 65536) for _ in range(10_000)],
         "garbage": lambda: raw(b"starting up...\n[info] ready\n"),
@@ -88,6 +94,7 @@ def misbehave(number, good):
         "hog": hog,
         "big-file": big_file,
         "daemons": daemonise,
+        "child": start_child,
         "litter": lambda: Path("litter").write_text("here"),
         "noise": lambda: (sys.stderr.write("noise " * 100_000), sys.stderr.flush()),
         "nosy": lambda: say({"id": number, "result": {"text": seen(), "ids": []}}),

@@ -161,6 +161,7 @@ class Program:
 
     def end(self, grace: float = 0.0) -> None:
         """End the program, what it started and its directory; `grace` is how long it may take to go by itself."""
+        below = descendants(self.process.pid)  # what it started is no longer told of once it has ended
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and (stream is self.process.stdin or not grace):
                 with suppress(OSError):
@@ -168,7 +169,7 @@ class Program:
         if grace:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(grace)
-        end_tree(self.process.pid)
+        end_tree(self.process.pid, below)
         self.process.wait()
         self._selector.close()
         for stream in (self.process.stdout, self.process.stderr):
@@ -190,14 +191,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def end_tree(pid: int) -> None:
-    """Kill a process that leads a session, its group and all below it."""
-    below = descendants(pid)
-    with suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
-    for each in below:
+def end_tree(pid: int, below: Sequence[int]) -> None:
+    """Kill a process that leads a session, its group, what was below it and what is now."""
+    for each in (*below, *descendants(pid)):
         with suppress(OSError):
             os.kill(each, signal.SIGKILL)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 class Command(Remote):
