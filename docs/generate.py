@@ -135,7 +135,10 @@ def systems() -> str:
         can = ", ".join(sorted(str(c) for c in system.can)) or "nothing"
         parts.append(f"## {name}\n\n{_first_line(system)}\n\n- can: {can}\n- class: `{target}`")
     intro = (
-        "Memories that `brainbench run --system` knows by name. Others come in by the entry point `brainbench.systems`."
+        "Memories that `brainbench run --system` knows by name. Others come in by the entry point "
+        "`brainbench.systems`, as a class named `module:Class`, or by the start of their name: "
+        + ", ".join(f"`{start}`" for start in importlib.import_module("brainbench.systems").DOORS)
+        + " (see [how to measure your memory](../how-to/measure-your-memory.md))."
     )
     return _page("Systems", intro, parts)
 
