@@ -88,6 +88,8 @@ def misbehave(number, good):
         "neither": lambda: say({"id": number}),
         "wrong": lambda: say({"id": number, "result": {"text": 5}}),
         "error": lambda: say({"id": number, "error": "no\nsuch luck"}),
+        "jsonrpc": lambda: say({"jsonrpc": "2.0", "id": number, "result": good, "error": None}),
+        "jsonrpc-error": lambda: say({"jsonrpc": "2.0", "id": number, "error": {"code": 5, "message": "no such luck"}}),
         "shut-in": lambda: (os.close(0), say({"id": number, "result": good}), time.sleep(600)),
         "shut-out": lambda: (os.close(1), time.sleep(600)),
         "fork-bomb": fork_bomb,
@@ -100,7 +102,20 @@ def misbehave(number, good):
         "nosy": lambda: say({"id": number, "result": {"text": seen(), "ids": []}}),
     }
     acts[MANNER]()
-    return MANNER in ("flood", "bytes", "deep", "other-id", "neither", "wrong", "error", "shut-in", "shut-out", "nosy")
+    return MANNER in (
+        "jsonrpc",
+        "jsonrpc-error",
+        "flood",
+        "bytes",
+        "deep",
+        "other-id",
+        "neither",
+        "wrong",
+        "error",
+        "shut-in",
+        "shut-out",
+        "nosy",
+    )
 
 
 def reached(method, params):

@@ -89,6 +89,7 @@ def test_after_a_loss_nothing_is_asked_until_open_starts_it_again(run: RunContex
         ("neither", "context: answered with neither `result` nor `error`"),
         ("wrong", r"context: answered something else than it should: Expected `str`, got `int` - at `\$.text`"),
         ("error", "context: no\nsuch luck"),
+        ("jsonrpc-error", "context: no such luck"),
     ],
 )
 def test_a_bad_answer_is_an_error_of_its_call_only(manner: str, said: str, run: RunContext) -> None:
@@ -105,6 +106,12 @@ def test_a_program_that_closes_its_standard_input_is_lost_at_the_next_call(run: 
     assert system.context(ask("Ada?")).text
     with pytest.raises(SystemLost, match=r"closed its standard input|no answer in time"):
         system.read_page("default", "people/ada")
+    system.close()
+
+
+def test_an_answer_in_the_form_of_json_rpc_is_read_too(run: RunContext) -> None:
+    system = memory("jsonrpc", run)
+    assert system.context(ask("Ada?")).text == "→ `people/ada`"
     system.close()
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.systems.access import Access, scrubbed
-from brainbench.systems.wire import MOST_ANSWER_BYTES, Answer, Hello, Remote, Request, result_of, too_big
+from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Line, Remote, Request, result_of, too_big
 
 CLOSE_SECONDS = 2.0
 """How long a program may take to end after its standard input is closed."""
@@ -235,7 +235,7 @@ class Command(Remote):
         if self._first is not None and method != "hello" and self.greet() != self._first:
             raise SystemLost("started again, it says otherwise of itself than at first")
 
-    def _asked(self, request: Request) -> Answer:
+    def _asked(self, request: Request) -> Line:
         """The answer to a request. Lines that are no answers are counted, and an error once the answer is there."""
         program = self._program
         if program is None:
@@ -256,10 +256,10 @@ class Command(Remote):
         return answer
 
 
-def _answer(line: bytes) -> Answer | None:
+def _answer(line: bytes) -> Line | None:
     """The line as an answer, or None if it is none."""
     try:
-        return msgspec.json.decode(line, type=Answer)
+        return msgspec.json.decode(line, type=Line)
     except RecursionError:
         raise SystemLost("answered JSON that is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -271,4 +271,5 @@ def _told(strays: list[bytes]) -> str:
         return ""
     first = strays[0].decode("utf-8", "replace")
     lines = "1 line" if len(strays) == 1 else f"{len(strays)} lines"
-    return f"; {lines} on standard output that are no answers (print to standard error instead), first: {first!r}"
+    no_answer = "that is no answer" if len(strays) == 1 else "that are no answers"
+    return f"; {lines} on standard output {no_answer} (print to standard error instead), first: {first!r}"
