@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import itertools
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from pebble.pool.channel import WorkerChannel
 
 from brainbench.model import (
     Ask,
@@ -284,3 +289,65 @@ class Sprawling(Polite):
         with open("big", "wb") as file:
             file.truncate(1 << 31)
         return Injection("")
+
+
+class Pickling(Polite):
+    """Sends the bench a pickle of its own, which calls what it names where it is read."""
+
+    def context(self, ask: Ask) -> Injection:
+        (channel, *_) = (thing for thing in gc.get_objects() if isinstance(thing, WorkerChannel))
+        channel.writer.send(self)
+        return Injection("")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return exec, ("import os; os.makedirs(os.environ['HOME'])",)
+
+
+class Prowling(Polite):
+    """Looks for gold wherever a program with the rights of the bench can look, and tells where it found any."""
+
+    def context(self, ask: Ask) -> Injection:
+        return Injection(" ".join(name for name, way in self.ways().items() if self.leads_somewhere(way)), ids=())
+
+    def leads_somewhere(self, way: Callable[[], object]) -> bool:
+        try:
+            return bool(way())
+        except (OSError, ImportError, subprocess.CalledProcessError):
+            return False
+
+    def ways(self) -> dict[str, Callable[[], object]]:
+        from brainbench import corpus
+
+        gold = corpus.CHECKOUT / "corpus" / "core" / "gold"
+        parent = f"/proc/{os.getppid()}"
+        return {
+            "list": lambda: os.listdir(gold),
+            "read": (gold / "core-direct-000.gold.json").read_bytes,
+            "child": lambda: subprocess.check_output(["cat", gold / "core-direct-000.gold.json"]),
+            "around": lambda: Path(f"/proc/self/root{gold}/core-direct-000.gold.json").read_bytes(),
+            "linked": lambda: self.linked(gold / "core-direct-000.gold.json"),
+            "moved": lambda: os.rename(gold / "core-direct-000.gold.json", "mine") or Path("mine").read_bytes(),
+            "generator": lambda: importlib.import_module("brainbench.datasets.core_gen"),
+            "history": lambda: os.listdir(corpus.CHECKOUT / ".git"),
+            "parent's memory": lambda: open(f"{parent}/mem", "rb").close() or True,
+            "parent's directory": lambda: os.readlink(f"{parent}/cwd"),
+            "a signal": lambda: os.kill(os.getppid(), 0) is None,
+        }
+
+    def linked(self, gold: Path) -> bytes:
+        os.link(gold, "mine")
+        return Path("mine").read_bytes()
+
+
+class Working(Polite):
+    """Does with files and processes what an honest memory does."""
+
+    def context(self, ask: Ask) -> Injection:
+        for place in (Path.cwd(), Path(tempfile.gettempdir())):
+            (place / "in").mkdir(exist_ok=True)
+            (place / "in" / "note").write_text("kept")
+            os.replace(place / "in" / "note", place / "note")
+            (place / "note").read_text()
+        child = subprocess.Popen([sys.executable, "-c", "import json, sqlite3, time; time.sleep(600)"])
+        child.terminate()
+        return Injection(f"ended {child.wait()}", ids=())

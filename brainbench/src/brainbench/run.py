@@ -23,6 +23,7 @@ from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
+from brainbench.replay.seal import can_seal
 from brainbench.replay.sweep import FIXTURE_SECONDS, refusal, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
@@ -108,7 +109,7 @@ def choose(
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
-        traits={name: traits_of(name, access) for name in named},
+        traits={name: traits_of(name, hidden_from_systems(*where[:2]), access) for name in named},
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs,
@@ -117,6 +118,12 @@ def choose(
         command=tuple(command),
         access=access,
     )
+
+
+def hidden_from_systems(fixtures: Path, gold: Path) -> tuple[str, ...]:
+    """Where gold can be had: this corpus and all others that are known, what makes them, and the history of both."""
+    known = [place / folder for place in corpora.installed() for folder in ("fixtures", "gold")]
+    return tuple(map(str, (fixtures, gold, *known, HOME / "datasets", corpora.CHECKOUT / ".git")))
 
 
 def default_systems() -> tuple[str, ...]:
@@ -144,11 +151,13 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     tasks = tasks_of(choice, corpus)
     progress(0, len(tasks))
     jobs = choice.jobs or min(4, os.cpu_count() or 1, 1 + len(tasks) // (len(choice.systems) * WORTH_A_WORKER))
-    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
+    hidden = hidden_from_systems(choice.fixtures, choice.gold)
+    reasons = {name: refusal(name, hidden, choice.access, choice.fixture_seconds) for name in choice.systems}
     swept = sweep(
         tasks,
         jobs,
         fixture_seconds=choice.fixture_seconds,
+        hidden=hidden,
         done=lambda done: progress(done, len(tasks)),
         access=choice.access,
         refused={name: why for name, why in reasons.items() if why is not None},
@@ -365,6 +374,8 @@ def _notes(warnings: Sequence[Fault], corpus: Corpus, choice: Choice) -> tuple[s
     notes = [str(w) for w in warnings]
     if any(f.scripted_facts and f.schema_version == 1 for f in corpus.fixtures):
         notes.append("v1_extractor_from_gold: the scripted extractor of v1 fixtures says what their gold facts say")
+    if not can_seal():
+        notes.append("gold is not sealed: this kernel has no Landlock, so a system may read the files of the corpus")
     if corpus.held_out and not choice.include_holdout:
         notes.append(f"{corpus.held_out} held-out scripts were not played")
     return tuple(notes)

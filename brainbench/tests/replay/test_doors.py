@@ -114,13 +114,13 @@ def test_a_program_that_hangs_every_time_is_given_up_after_three_fixtures() -> N
     ],
 )
 def test_a_program_that_fails_at_what_it_claims_is_not_admitted(manner: str, at: str, said: str) -> None:
-    assert str(refusal(uncivil(manner, at), BRIEF if manner in WAITED_FOR else PATIENT)).startswith(said)
+    assert str(refusal(uncivil(manner, at), access=BRIEF if manner in WAITED_FOR else PATIENT)).startswith(said)
 
 
 def test_a_program_that_keeps_its_claims_is_admitted() -> None:
     name = uncivil("polite")
-    assert traits_of(name, PATIENT).can == CAN
-    assert refusal(name, PATIENT) is None
+    assert traits_of(name, access=PATIENT).can == CAN
+    assert refusal(name, access=PATIENT) is None
 
 
 def test_of_a_refused_system_nothing_is_played_and_every_event_says_why() -> None:

@@ -128,6 +128,19 @@ def test_whatever_a_system_does_is_an_error_of_its_own_and_never_ends_the_bench(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.req("C-642")
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_pickle_that_a_system_sends_calls_nothing_in_the_bench(
+    guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not guarded:
+        monkeypatch.setattr("brainbench.replay.sweep.read_plainly", lambda pool: None)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (seen,) = errors(sweep(tasks("misbehaving:Pickling", 1), 1).replays)
+    assert seen is None
+    assert [path.name for path in tmp_path.iterdir()] == ([] if guarded else ["home"])
+
+
 def test_texts_of_a_class_of_their_own_are_taken_as_texts() -> None:
     (seen,) = sweep(tasks("misbehaving:Subclassing", 1), 1).replays[0].observations
     assert (type(seen.text), type(seen.ids[0]), seen.ids == ("b",)) == (str, str, False)

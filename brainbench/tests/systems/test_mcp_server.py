@@ -143,8 +143,8 @@ def test_a_misbehaving_server_leaves_nothing_and_harms_no_other(
 
 
 def test_a_server_that_keeps_its_claims_is_admitted_and_another_is_not(tmp_path: Path) -> None:
-    assert refusal("mcp:mapping.toml", mapping(tmp_path)) is None
-    why = refusal("mcp:mapping.toml", mapping(tmp_path, "wrong"))
+    assert refusal("mcp:mapping.toml", access=mapping(tmp_path)) is None
+    why = refusal("mcp:mapping.toml", access=mapping(tmp_path, "wrong"))
     assert why == "not admitted: search: search.each: no 'hits' in the answer; at 'hits': it has other"
 
 

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
     "init-adapter": "brainbench.cli.adapting:init_adapter",
+    "labels": "brainbench.cli.labels:labels",
     "bench-self": "brainbench.cli.looking:bench_self",
 }
 """What can be typed: name -> `module:command`, loaded when it is needed. A new command is a line here."""

@@ -26,6 +26,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import Replayed, SessionBreak
 from brainbench.replay import missing_capabilities
+from brainbench.replay.pipes import read_plainly
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
 from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, unplayed
 from brainbench.seams import seam_named
@@ -51,14 +52,14 @@ class Sweep:
     peak_mb: float = 0.0
 
 
-def traits_of(name: str, access: Access | None = None) -> Traits:
+def traits_of(name: str, hidden: tuple[str, ...] = (), access: Access | None = None) -> Traits:
     """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
         return Traits(system.can, system.production, system.alone)
     try:
-        traits, why = _once(describe, name, access, _start_seconds(access), tuple[Traits | None, str | None])
+        traits, why = _once(describe, name, hidden, access, _start_seconds(access), tuple[Traits | None, str | None])
     except SystemFailure as error:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
     if traits is None:
@@ -71,20 +72,29 @@ def _start_seconds(access: Access | None) -> float:
     return max(FIXTURE_SECONDS, 2 * access.call_seconds if access else 0.0)
 
 
-def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SECONDS) -> str | None:
+def refusal(
+    name: str, hidden: tuple[str, ...] = (), access: Access | None = None, seconds: float = FIXTURE_SECONDS
+) -> str | None:
     """Why a system may not be played, or None. Those that come with the bench are held to the same by its tests."""
     if name in SYSTEMS:
         return None
     try:
-        found = _once(admit, name, access, seconds, tuple[str, ...])
+        found = _once(admit, name, hidden, access, seconds, tuple[str, ...])
     except SystemFailure as error:
         found = (str(error),)
     return f"not admitted: {'; '.join(found[:_PROBLEMS_TOLD])}" if found else None
 
 
-def _once(act: Callable[[str], bytes], name: str, access: Access | None, seconds: float, kind: type[T]) -> T:
+def _once(
+    act: Callable[[str], bytes],
+    name: str,
+    hidden: tuple[str, ...],
+    access: Access | None,
+    seconds: float,
+    kind: type[T],
+) -> T:
     """What a fresh worker says of a system. SystemFailure says why it says nothing."""
-    with _workers(1, access) as (pool, watch):
+    with _workers(1, hidden, access) as (pool, watch):
         future = pool.schedule(act, args=(name,), timeout=seconds)
         wait([future], timeout=seconds + SPARE_SECONDS)
         return _told(future, seconds, kind, watch)
@@ -95,6 +105,7 @@ def sweep(
     jobs: int,
     *,
     fixture_seconds: float = FIXTURE_SECONDS,
+    hidden: tuple[str, ...] = (),
     done: Callable[[int], None] = lambda count: None,
     access: Access | None = None,
     refused: Mapping[str, str] | None = None,
@@ -102,7 +113,8 @@ def sweep(
 ) -> Sweep:
     """The replays of all tasks, in their order, whatever the number of jobs. `done` is told of every finished one.
 
-    Of `refused` systems nothing is played: each of their events is an error that says why.
+    Systems cannot read what is below the `hidden` directories, where the kernel can see to that. Of `refused` systems
+    nothing is played: each of their events is an error that says why.
     """
     finished: dict[int, Replayed] = {}
     result = Sweep()
@@ -114,7 +126,7 @@ def sweep(
         by_system.setdefault(task.system, {})[number] = task
     for own in by_system.values():
         hands = 1 if any(task.alone for task in own.values()) else jobs
-        with _workers(hands, access, bounds) as (pool, watch):
+        with _workers(hands, hidden, access, bounds) as (pool, watch):
             for number, replayed, peak in _results(pool, own, hands, fixture_seconds, watch):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
@@ -130,7 +142,9 @@ def _refused(task: Task, reason: str) -> Replayed:
 
 
 @contextmanager
-def _workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> Iterator[tuple[ProcessPool, Watch]]:
+def _workers(
+    jobs: int, hidden: tuple[str, ...], access: Access | None, bounds: Bounds | None = None
+) -> Iterator[tuple[ProcessPool, Watch]]:
     """A pool of workers with a directory of their own, and who watches over it; of all nothing is left afterwards."""
     bounds = bounds or Bounds()
     bounds = replace(bounds, processes=jobs * (1 + bounds.processes))
@@ -138,7 +152,9 @@ def _workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> 
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
-    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, access or Access()), context=context)
+    given = (directory, hidden, access or Access())
+    pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=given, context=context)
+    read_plainly(pool)
     try:
         with without_survivors(), bounded(bounds) as watch:
             try:

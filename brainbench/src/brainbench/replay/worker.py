@@ -35,6 +35,7 @@ from brainbench.model import (
 from brainbench.replay import PUSHED, replay, what_happened
 from brainbench.replay.admission import problems
 from brainbench.replay.processes import limit_files, remove
+from brainbench.replay.seal import seal
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, scrubbed
 
@@ -175,8 +176,11 @@ def _play(task: Task, system: System) -> Replayed:
         remove(directory)
 
 
-def enter(directory: str, access: Access) -> None:
-    """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on."""
+def enter(directory: str, hidden: tuple[str, ...], access: Access) -> None:
+    """Leave the bench behind: own directory, few variables, no terminal, and nothing `hidden` can be read any more.
+
+    An interrupt is the bench's to act on.
+    """
     global _worker_directory, _access
     _access = access
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -196,6 +200,7 @@ def enter(directory: str, access: Access) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
+    seal(hidden)
 
 
 def _leave() -> None:

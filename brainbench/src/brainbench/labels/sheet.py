@@ -1,0 +1,129 @@
+"""The sheet that a labeller gets: scripts without gold, and without anything that sorts them.
+
+Fixture ids, categories, strata, tags and file names say what a fixture is about, so a script comes under an opaque
+id and scripts come shuffled. What is asked of a script follows from its suites and events, never from gold.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brainbench import corpus as corpora
+from brainbench import gold as golds
+from brainbench.corpus import Corpus
+from brainbench.datasets.splitmix import substream
+from brainbench.errors import UsageError
+from brainbench.model import Edit, Event, Fixture, SessionBreak, Turn, Write
+
+HOW_TO = """\
+Each fixture is a conversation with a memory of pages. Judge it from its text alone; do not look anything up.
+turns: for each event listed there, say in `retrieve` whether a helpful assistant would want a page of the memory on \
+this user turn: "must" (a page of the active source, as it reads at that moment, bears on it; name each such page in \
+`slugs`), "must_not" (no page does), or "may" (it can be argued either way). Pages of other sources are not to be had.
+facts: for each line that was said, say in `entity` the slug of the page whom or what it is about (null: none of the \
+pages), and in `keep` whether it should be kept as true when the conversation is over (false: taken back or corrected).
+answers: for each event, say in `answer` what the memory should be able to tell on it, in the words of the text, or \
+null if nothing does.
+Write {"schema_version": 1, "labeller": "<your name>", "labels": {"<fixture id>": {"turns": {"<event>": {"retrieve": \
+"must", "slugs": ["..."]}}, "facts": {"<number>": {"entity": "...", "keep": true}}, "answers": {"<event>": "..."}}}}.\
+"""
+PUSHED = frozenset({"know-to-ask", "push"})
+WRITTEN = frozenset({"write-back", "continuity"})
+
+
+def sheet(fixtures: Path, gold: Path, *, corpus: str, share: float, seed: int) -> dict[str, Any]:
+    """The sheet for a stratified sample: of each category and stratum `share` of its fixtures, rounded up.
+
+    `share` is in (0, 1]; the same seed draws the same sample. CorpusError if the corpus cannot be read.
+    """
+    if not 0 < share <= 1:
+        raise UsageError(f"--share: {share:g} is no share; give a number above 0 and up to 1")
+    golds.validate(fixtures, gold)
+    read = corpora.read(fixtures, include_holdout=True)
+    hidden = hidden_names(read, seed)
+    chosen = sorted(sample(read.fixtures, share, seed), key=lambda fixture: hidden[fixture.fixture_id])
+    return {
+        "schema_version": 1,
+        "corpus": corpus,
+        "fixtures_hash": golds.fixtures_hash(fixtures, gold),
+        "share": share,
+        "seed": seed,
+        "how_to": HOW_TO,
+        "fixtures": [_shown(fixture, hidden[fixture.fixture_id]) for fixture in chosen],
+    }
+
+
+def hidden_names(corpus: Corpus, seed: int) -> Mapping[str, str]:
+    """The opaque id of every fixture, keyed by its own."""
+    key = corpora.script_hash(corpus)
+    return {f.fixture_id: corpora.opaque_id(f, seed, key)[:16] for f in corpus.fixtures}
+
+
+def sample(fixtures: Sequence[Fixture], share: float, seed: int) -> tuple[Fixture, ...]:
+    """Of each category and stratum `share` of its fixtures, at least one."""
+    families: dict[tuple[str, str], list[Fixture]] = defaultdict(list)
+    for fixture in fixtures:
+        families[fixture.category, fixture.stratum].append(fixture)
+    drawn: list[Fixture] = []
+    for name, family in sorted(families.items()):
+        drawn += substream(seed, "labels", *name).sample(family, max(1, -(-int(1000 * share) * len(family) // 1000)))
+    return tuple(drawn)
+
+
+def asked_turns(fixture: Fixture) -> Iterator[int]:
+    """The user turns on which a label for retrieval is asked."""
+    if PUSHED & set(fixture.suites):
+        yield from (e.event_id for e in fixture.events if isinstance(e, Turn) and e.role == "user")
+
+
+def asked_answers(fixture: Fixture) -> Iterator[int]:
+    """The user turns on which something that an earlier session left behind may be asked."""
+    if "continuity" not in fixture.suites:
+        return
+    later = False
+    for event in fixture.events:
+        later = later or isinstance(event, SessionBreak)
+        if later and isinstance(event, Turn) and event.role == "user":
+            yield event.event_id
+
+
+def asked_facts(fixture: Fixture) -> Iterator[int]:
+    """The numbers of the scripted facts that are asked about."""
+    if WRITTEN & set(fixture.suites):
+        yield from range(len(fixture.scripted_facts))
+
+
+def _shown(fixture: Fixture, name: str) -> dict[str, Any]:
+    said = fixture.scripted_facts
+    return {
+        "id": name,
+        "active_source": fixture.active_source,
+        "pages": [_page(write, fixture.active_source) for write in fixture.setup],
+        "events": [_event(event, fixture.active_source) for event in fixture.events],
+        "turns": list(asked_turns(fixture)),
+        "facts": {str(n): {"event": said[n].event_id, "said": said[n].fact} for n in asked_facts(fixture)},
+        "answers": list(asked_answers(fixture)),
+    }
+
+
+def _page(write: Write, active: str) -> dict[str, Any]:
+    return {"slug": write.slug, "source": write.source or active, "content": write.content}
+
+
+def _event(event: Event, active: str) -> dict[str, Any]:
+    match event:
+        case Turn():
+            return {"event": event.event_id, "at": event.ts, event.role: event.text}
+        case Write():
+            return {"event": event.event_id, "page_written": _page(event, active)}
+        case Edit(replace=(old, new)):
+            return {"event": event.event_id, "page_changed": event.slug, "old": old, "new": new}
+        case Edit():
+            return {"event": event.event_id, "page_changed": event.slug, "content": event.content}
+        case SessionBreak():
+            return {"event": event.event_id, "new_session": True}
+        case _:
+            return {"event": event.event_id, "other": type(event).__name__.lower()}
