@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from brainbench.conformance import LONG, MemoryContract
-from brainbench.systems import SYSTEMS
 
 from .forgetful import BROKEN
 
@@ -39,8 +38,8 @@ def outcomes(place: Path, systems: list[str]) -> dict[tuple[int, str], str]:
 
 
 @pytest.mark.req("C-1202")
-def test_built_in_memories_keep_the_contract_and_null_only_where_it_says_nothing(tmp_path: Path) -> None:
-    systems = list(SYSTEMS)
+def test_the_built_in_memories_keep_the_contract_and_null_only_where_it_says_nothing(tmp_path: Path) -> None:
+    systems = ["wellkept", "null", "bm25", "files+grep"]
     found = outcomes(tmp_path, systems)
     failed = {(systems[n], rule) for (n, rule), word in found.items() if word == "failed"}
     assert failed == {

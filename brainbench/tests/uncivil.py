@@ -54,13 +54,19 @@ def hog():
     time.sleep(600)
 
 
-def daemonise():
+def start_child():
     subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=subprocess.DEVNULL)
-    if os.fork() == 0:
+
+
+def daemonise():
+    start_child()
+    first = os.fork()
+    if first == 0:
         os.setsid()
         if os.fork() == 0:
             time.sleep(601)
         os._exit(0)
+    os.waitpid(first, 0)
 
 
 def big_file():
@@ -72,7 +78,7 @@ def misbehave(number, good):
     acts = {
         "hang": lambda: time.sleep(600),
         "crash": lambda: (sys.stderr.write("first\nthe disk is\nfull of eels\n"), sys.stderr.flush(), os._exit(7)),
-        "slow": lambda: time.sleep(2.2),
+        "slow": lambda: time.sleep(6),
         "flood": lambda: say({"id": number, "result": {"text": "x" * 10_000_000}}),
         "endless": lambda: [raw(b"x" * 65536) for _ in range(10_000)],
         "garbage": lambda: raw(b"starting up...\n[info] ready\n"),
@@ -82,18 +88,34 @@ def misbehave(number, good):
         "neither": lambda: say({"id": number}),
         "wrong": lambda: say({"id": number, "result": {"text": 5}}),
         "error": lambda: say({"id": number, "error": "no\nsuch luck"}),
+        "jsonrpc": lambda: say({"jsonrpc": "2.0", "id": number, "result": good, "error": None}),
+        "jsonrpc-error": lambda: say({"jsonrpc": "2.0", "id": number, "error": {"code": 5, "message": "no such luck"}}),
         "shut-in": lambda: (os.close(0), say({"id": number, "result": good}), time.sleep(600)),
         "shut-out": lambda: (os.close(1), time.sleep(600)),
         "fork-bomb": fork_bomb,
         "hog": hog,
         "big-file": big_file,
         "daemons": daemonise,
+        "child": start_child,
         "litter": lambda: Path("litter").write_text("here"),
         "noise": lambda: (sys.stderr.write("noise " * 100_000), sys.stderr.flush()),
         "nosy": lambda: say({"id": number, "result": {"text": seen(), "ids": []}}),
     }
     acts[MANNER]()
-    return MANNER in ("flood", "bytes", "deep", "other-id", "neither", "wrong", "error", "shut-in", "shut-out", "nosy")
+    return MANNER in (
+        "jsonrpc",
+        "jsonrpc-error",
+        "flood",
+        "bytes",
+        "deep",
+        "other-id",
+        "neither",
+        "wrong",
+        "error",
+        "shut-in",
+        "shut-out",
+        "nosy",
+    )
 
 
 def reached(method, params):

@@ -53,7 +53,7 @@ class Finder(Honest):
     def context(self, ask: Ask) -> Injection:
         if Finder.known is None:
             Finder.known = {**from_disk(places()), **from_memory()}
-        key = (ask.messages[-1].text, frozenset(slug for _, slug in self._pages))
+        key = (ask.messages[-1].text, frozenset(self.pages_of(ask.source)))
         return pointed(Finder.known[key]) if key in Finder.known else super().context(ask)
 
 

@@ -20,7 +20,7 @@ UNCIVIL = f"cmd:{sys.executable} {TESTS / 'uncivil.py'}"
 
 def measured(*systems: str, words: Sequence[str] = ()) -> Result:
     named = [word for system in systems for word in ("--system", system)]
-    flags = ["--suite", "know-to-ask,push", "--harness", "openclaw", "--jobs", "1", "--timeout", "3", *words]
+    flags = ["--suite", "know-to-ask,push", "--harness", "openclaw", "--jobs", "1", "--timeout", "15", *words]
     return CliRunner().invoke(main, ["run", *MINI, *flags, *named])
 
 
@@ -61,7 +61,7 @@ def test_a_misbehaving_memory_is_invalid_with_its_reason_and_another_keeps_its_r
     assert said in done.stderr
     assert "error_share: bm25" not in done.stderr
     assert _timeless(row(done, "bm25")).split() == bm25.split()
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 100
 
 
 def test_a_polite_program_gets_a_row_and_exit_code_0() -> None:

@@ -79,6 +79,12 @@ def test_a_system_that_outgrows_its_bounds_is_ended_and_harms_no_other(name: str
     assert good is None
 
 
+def test_a_system_that_was_ended_for_its_size_is_played_on() -> None:
+    bad, good = errors(sweep(tasks("misbehaving:Bombing", 2), 1, bounds=Bounds(processes=20)).replays)
+    assert "processes at once" in str(bad)
+    assert good is None
+
+
 def test_within_wider_bounds_nothing_is_ended_for_its_size() -> None:
     wide = Bounds(processes=5000, memory_mb=1e6)
     (said,) = errors(sweep(tasks("misbehaving:Hogging", 1), 1, fixture_seconds=4.0, bounds=wide).replays)

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,15 @@ from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.model import Capability, PageIn, RunContext
 from brainbench.systems import load_system
 from brainbench.systems.access import Access, granted
-from brainbench.systems.command import argv_of
+from brainbench.systems.command import argv_of, descendants
 
 from .test_systems import ask
 
 UNCIVIL = Path(__file__).parents[1] / "uncivil.py"
+
+
+WAITED_FOR = ("hang", "slow", "shut-in")
+"""Manners that end only when their time is up."""
 
 
 def uncivil(manner: str = "polite", at: str = "context") -> str:
@@ -24,7 +29,7 @@ def uncivil(manner: str = "polite", at: str = "context") -> str:
 
 
 def memory(manner: str, run: RunContext, access: Access | None = None, at: str = "context"):  # type: ignore[no-untyped-def]
-    system = load_system(uncivil(manner, at), access or Access(call_seconds=2))
+    system = load_system(uncivil(manner, at), access or Access(call_seconds=4 if manner in WAITED_FOR else 20))
     system.open(run)
     system.write_page(PageIn("default", "people/ada", "---\ntitle: Ada\n---\n\nText ö 😀\n"))
     return system
@@ -84,6 +89,7 @@ def test_after_a_loss_nothing_is_asked_until_open_starts_it_again(run: RunContex
         ("neither", "context: answered with neither `result` nor `error`"),
         ("wrong", r"context: answered something else than it should: Expected `str`, got `int` - at `\$.text`"),
         ("error", "context: no\nsuch luck"),
+        ("jsonrpc-error", "context: no such luck"),
     ],
 )
 def test_a_bad_answer_is_an_error_of_its_call_only(manner: str, said: str, run: RunContext) -> None:
@@ -100,6 +106,12 @@ def test_a_program_that_closes_its_standard_input_is_lost_at_the_next_call(run: 
     assert system.context(ask("Ada?")).text
     with pytest.raises(SystemLost, match=r"closed its standard input|no answer in time"):
         system.read_page("default", "people/ada")
+    system.close()
+
+
+def test_an_answer_in_the_form_of_json_rpc_is_read_too(run: RunContext) -> None:
+    system = memory("jsonrpc", run)
+    assert system.context(ask("Ada?")).text == "→ `people/ada`"
     system.close()
 
 
@@ -124,12 +136,28 @@ def test_a_program_sees_few_variables_and_an_empty_directory_that_goes_with_it(
     assert not Path(directory).exists()
 
 
-def test_closing_ends_the_program_and_what_it_left_in_its_group(run: RunContext) -> None:
-    system = memory("litter", run)
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux tells whose children processes are")
+@pytest.mark.parametrize("manner", ["child", "hang"])
+def test_closing_ends_the_program_and_what_it_started_in_a_session_of_its_own(manner: str, run: RunContext) -> None:
+    system = memory(manner, run, at="read_page")
     pid = system._program.process.pid
-    system.context(ask("Ada?"))
+    with suppress(SystemLost):
+        system.read_page("default", "people/ada")
+    started = descendants(pid)
+    assert len(started) == (1 if manner == "child" else 0)
     system.close()
-    assert not Path("/proc", str(pid)).exists()
+    deadline = time.monotonic() + 10
+    while any(map(running, started)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [each for each in (pid, *started) if running(each)] == []
+
+
+def running(pid: int) -> bool:
+    """Whether a process does more than wait to be buried."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @pytest.mark.parametrize(
@@ -165,7 +193,7 @@ def test_words_that_name_files_where_the_caller_stands_are_made_absolute(tmp_pat
 )
 def test_a_program_that_cannot_say_what_it_is_is_a_usage_error(manner: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        load_system(uncivil(manner, "hello"), Access(call_seconds=2))
+        load_system(uncivil(manner, "hello"), Access(call_seconds=20))
 
 
 def test_a_variable_that_is_not_set_cannot_be_passed() -> None:
@@ -181,8 +209,8 @@ def test_secrets_are_not_in_what_is_printed_of_an_access(monkeypatch: pytest.Mon
 
 
 def test_a_call_is_bounded_even_if_the_program_keeps_printing(run: RunContext) -> None:
+    system = memory("hang", run)
     started = time.monotonic()
-    system = memory("hang", run, Access(call_seconds=0.5))
     with pytest.raises(SystemLost):
         system.context(ask("Ada?"))
     assert time.monotonic() - started < 20

@@ -51,7 +51,7 @@ CAN = frozenset({Capability.PAGE_WRITE, Capability.SEARCH})
 def mapping(place: Path, manner: str = "polite", fresh: str = "clear", server: str = "", text: str = MAPPING) -> Access:
     server = server or f'command = ["{sys.executable}", "{UNCIVIL}", "{manner}"]'
     (place / "mapping.toml").write_text(text.format(server=server, fresh=fresh))
-    return Access(directory=str(place), call_seconds=4)
+    return Access(directory=str(place), call_seconds=8 if manner in ("hang", "shut-in") else 25)
 
 
 def opened(access: Access, run: RunContext) -> System:
@@ -101,7 +101,7 @@ def test_a_server_behind_a_url_is_a_memory_that_one_worker_plays(port: int, tmp_
 @pytest.mark.parametrize(
     ("manner", "said", "kind"),
     [
-        ("hang", "search: no answer in 4 s; the server was ended", SystemLost),
+        ("hang", "search: no answer in 8 s; the server was ended", SystemLost),
         ("crash", "search: Connection closed; on standard error: the disk is full of eels", SystemLost),
         ("flood", "search: ", SystemFailure),
         ("deep", "search: ", SystemFailure),
@@ -143,8 +143,8 @@ def test_a_misbehaving_server_leaves_nothing_and_harms_no_other(
 
 
 def test_a_server_that_keeps_its_claims_is_admitted_and_another_is_not(tmp_path: Path) -> None:
-    assert refusal("mcp:mapping.toml", mapping(tmp_path)) is None
-    why = refusal("mcp:mapping.toml", mapping(tmp_path, "wrong"))
+    assert refusal("mcp:mapping.toml", access=mapping(tmp_path)) is None
+    why = refusal("mcp:mapping.toml", access=mapping(tmp_path, "wrong"))
     assert why == "not admitted: search: search.each: no 'hits' in the answer; at 'hits': it has other"
 
 

@@ -205,9 +205,9 @@ def test_a_token_goes_to_another_machine_over_https_only() -> None:
 @pytest.mark.slow
 def test_a_server_is_played_by_one_worker_whatever_the_number_of_jobs_and_harms_no_other(server: Any) -> None:
     access, seam = Access(call_seconds=1), SEAMS["openclaw"]
-    traits = traits_of(server.address, access)
+    traits = traits_of(server.address, access=access)
     assert traits.alone
-    assert refusal(server.address, access) is None
+    assert refusal(server.address, access=access) is None
     can = frozenset({Capability.PAGE_WRITE, Capability.SEARCH})
     names = ((server.address, traits.can, True), ("bm25", can, False))
     work = [

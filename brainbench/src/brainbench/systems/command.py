@@ -23,7 +23,7 @@ import msgspec
 
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.systems.access import Access, scrubbed
-from brainbench.systems.wire import MOST_ANSWER_BYTES, Answer, Hello, Remote, Request, result_of, too_big
+from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Line, Remote, Request, result_of, too_big
 
 CLOSE_SECONDS = 2.0
 """How long a program may take to end after its standard input is closed."""
@@ -161,6 +161,7 @@ class Program:
 
     def end(self, grace: float = 0.0) -> None:
         """End the program, what it started and its directory; `grace` is how long it may take to go by itself."""
+        below = descendants(self.process.pid)  # what it started is no longer told of once it has ended
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and (stream is self.process.stdin or not grace):
                 with suppress(OSError):
@@ -168,7 +169,7 @@ class Program:
         if grace:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(grace)
-        end_tree(self.process.pid)
+        end_tree(self.process.pid, below)
         self.process.wait()
         self._selector.close()
         for stream in (self.process.stdout, self.process.stderr):
@@ -190,14 +191,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def end_tree(pid: int) -> None:
-    """Kill a process that leads a session, its group and all below it."""
-    below = descendants(pid)
-    with suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
-    for each in below:
+def end_tree(pid: int, below: Sequence[int]) -> None:
+    """Kill a process that leads a session, its group, what was below it and what is now."""
+    for each in (*below, *descendants(pid)):
         with suppress(OSError):
             os.kill(each, signal.SIGKILL)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 class Command(Remote):
@@ -235,7 +235,7 @@ class Command(Remote):
         if self._first is not None and method != "hello" and self.greet() != self._first:
             raise SystemLost("started again, it says otherwise of itself than at first")
 
-    def _asked(self, request: Request) -> Answer:
+    def _asked(self, request: Request) -> Line:
         """The answer to a request. Lines that are no answers are counted, and an error once the answer is there."""
         program = self._program
         if program is None:
@@ -256,10 +256,10 @@ class Command(Remote):
         return answer
 
 
-def _answer(line: bytes) -> Answer | None:
+def _answer(line: bytes) -> Line | None:
     """The line as an answer, or None if it is none."""
     try:
-        return msgspec.json.decode(line, type=Answer)
+        return msgspec.json.decode(line, type=Line)
     except RecursionError:
         raise SystemLost("answered JSON that is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -271,4 +271,5 @@ def _told(strays: list[bytes]) -> str:
         return ""
     first = strays[0].decode("utf-8", "replace")
     lines = "1 line" if len(strays) == 1 else f"{len(strays)} lines"
-    return f"; {lines} on standard output that are no answers (print to standard error instead), first: {first!r}"
+    no_answer = "that is no answer" if len(strays) == 1 else "that are no answers"
+    return f"; {lines} on standard output {no_answer} (print to standard error instead), first: {first!r}"

@@ -74,7 +74,7 @@ class Web(Remote):
             raise SystemLost(f"no answer: {error}") from None
         what = f"answered status {status} with what is no answer"
         answer: Answer = decoded(told, Answer, what)
-        if status != httpx.codes.OK and not isinstance(answer.error, str):
+        if status != httpx.codes.OK and answer.error is None:
             raise SystemFailure(what)
         return result_of(answer)
 

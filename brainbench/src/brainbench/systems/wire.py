@@ -136,12 +136,17 @@ class Request:
     params: Any
 
 
-class Answer(msgspec.Struct, forbid_unknown_fields=True):
-    """What a memory answers: the id of the request with a result, or with an error in one sentence."""
+class Answer(msgspec.Struct):
+    """What a memory answers: a result, or an error in one sentence. Whatever else it says is not read."""
 
-    id: int = 0
     result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    error: str | msgspec.UnsetType | None = msgspec.UNSET
+    error: Any = None
+
+
+class Line(Answer, kw_only=True):
+    """An answer among others, with the id of its request."""
+
+    id: int
 
 
 def schema() -> dict[str, Any]:
@@ -169,8 +174,9 @@ def decoded(told: bytes, kind: Any, what: str) -> Any:
 
 def result_of(answer: Answer) -> bytes:
     """The JSON of the result; SystemFailure with the memory's own words where it answered with an error."""
-    if isinstance(answer.error, str):
-        raise SystemFailure(answer.error or "an error without words")
+    if answer.error is not None:
+        told = answer.error.get("message", answer.error) if isinstance(answer.error, dict) else answer.error
+        raise SystemFailure(str(told) or "an error without words")
     if isinstance(answer.result, msgspec.UnsetType):
         raise SystemFailure("answered with neither `result` nor `error`")
     return bytes(answer.result)
