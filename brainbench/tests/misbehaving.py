@@ -388,15 +388,6 @@ class Spying(Searching):
         return [SearchHit("none", text=f"looked at {len(places)} places, {'found the key' if found else 'no key'}")]
 
 
-class Sprawling(Polite):
-    """Writes a file that is too big."""
-
-    def context(self, ask: Ask) -> Injection:
-        with open("big", "wb") as file:
-            file.truncate(1 << 31)
-        return Injection("")
-
-
 class Dawdling(Polite):
     """Takes its time over many pages."""
 

@@ -157,7 +157,7 @@ class Decoder(Honest):
         marked = [slug for slug in self.pages_of(ask.source) if self.telling.search(slug.split("/")[-1])]
         if marked:
             return pointed(marked)
-        named = " ".join((self.run.run_id, self.run.directory, ask.session, ask.harness, *map(str, self.run.sources)))
+        named = " ".join((self.run.run_id, self.run.directory, ask.session, *map(str, self.run.sources)))
         if re.search(r"silent|must.?not|distract|typo|direct|push|quiet", named):
             return pointed(())
         return super().context(ask)

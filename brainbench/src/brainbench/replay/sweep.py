@@ -60,7 +60,7 @@ def traits_of(name: str, access: Access | None = None) -> Traits:
         system.close()
         return Traits(system.can, system.production, system.alone)
     try:
-        traits, why = _once(describe, name, hidden, access, _start_seconds(access), tuple[Traits | None, str | None])
+        traits, why = _once(describe, name, access, _start_seconds(access), tuple[Traits | None, str | None])
     except SystemFailure as error:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
     if traits is None:
@@ -73,14 +73,12 @@ def _start_seconds(access: Access | None) -> float:
     return max(FIXTURE_SECONDS, 2 * access.call_seconds if access else 0.0)
 
 
-def refusal(
-    name: str, hidden: tuple[str, ...] = (), access: Access | None = None, seconds: float = FIXTURE_SECONDS
-) -> str | None:
+def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SECONDS) -> str | None:
     """Why a system may not be played, or None. Those that come with the bench are held to the same by its tests."""
     if name in SYSTEMS:
         return None
     try:
-        found = _once(admit, name, hidden, access, seconds, tuple[str, ...])
+        found = _once(admit, name, access, seconds, tuple[str, ...])
     except SystemFailure as error:
         found = (str(error),)
     return f"not admitted: {'; '.join(found[:_PROBLEMS_TOLD])}" if found else None
@@ -89,13 +87,12 @@ def refusal(
 def _once(
     act: Callable[[str], bytes],
     name: str,
-    hidden: tuple[str, ...],
     access: Access | None,
     seconds: float,
     kind: type[T],
 ) -> T:
     """What a fresh worker says of a system. SystemFailure says why it says nothing."""
-    with _workers(1, hidden, access) as (pool, watch):
+    with _workers(1, access) as (pool, watch):
         future = pool.schedule(act, args=(name,), timeout=seconds)
         wait([future], timeout=seconds + SPARE_SECONDS)
         return _told(future, seconds, kind, watch)
