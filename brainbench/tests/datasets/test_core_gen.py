@@ -308,9 +308,11 @@ def test_a_conversation_is_played_in_both_brains_word_for_word(made: tuple[Scrip
         if script.category == "distractor":
             pairs.setdefault(str(script.group), []).append(script)
     assert len(pairs) == 20
+    bare = {m.of.title for m in universe.brain_members("brain-10k") if m.of.title == m.of.given}
     for small, large in pairs.values():
         assert (small.universe, large.universe) == ("brain-1k", "brain-10k")
         assert [(t.text, t.must) for t in small.labelled] == [(t.text, t.must) for t in large.labelled]
+        assert not any(set(re.findall(r"\w+", turn.text)) & bare for turn in large.labelled)
 
 
 def test_the_classifier_of_words_finds_a_label_that_words_do_tell() -> None:
