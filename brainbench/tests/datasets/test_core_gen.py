@@ -218,6 +218,23 @@ def test_a_word_that_most_turns_of_one_label_share_is_found_out(made: tuple[Scri
     assert balanced_accuracy(leaky) > 0.60
 
 
+def four_letters(turn: Labelled) -> set[str]:
+    end = turn.text[-600:].casefold()
+    return {end[at : at + 4] for at in range(len(end) - 3)}
+
+
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
+def test_the_syllables_of_a_turn_do_not_tell_its_label_either(made: tuple[Script, ...], stratum: str) -> None:
+    assert balanced_accuracy(asked(made, stratum), four_letters) <= 0.60
+
+
+@pytest.mark.req("C-803")
+def test_strangers_with_syllables_of_their_own_are_found_out(made: tuple[Script, ...]) -> None:
+    told = [t if t.must else replace(t, text=re.sub(r"\b[A-Z][a-z]{3}", "Grub", t.text)) for t in asked(made, "medium")]
+    assert balanced_accuracy(told, four_letters) > 0.60
+
+
 @pytest.mark.req("C-803")
 def test_who_is_a_stranger_here_has_a_page_elsewhere_so_that_no_name_tells_a_label(made: tuple[Script, ...]) -> None:
     labels: dict[str, set[bool]] = {}
@@ -290,9 +307,11 @@ def test_a_conversation_is_played_in_both_brains_word_for_word(made: tuple[Scrip
         if script.category == "distractor":
             pairs.setdefault(str(script.group), []).append(script)
     assert len(pairs) == 20
+    bare = {m.of.title for m in universe.brain_members("brain-10k") if m.of.title == m.of.given}
     for small, large in pairs.values():
         assert (small.universe, large.universe) == ("brain-1k", "brain-10k")
         assert [(t.text, t.must) for t in small.labelled] == [(t.text, t.must) for t in large.labelled]
+        assert not any(set(re.findall(r"\w+", turn.text)) & bare for turn in large.labelled)
 
 
 def test_the_classifier_of_words_finds_a_label_that_words_do_tell() -> None:
@@ -303,19 +322,22 @@ def test_the_classifier_of_words_finds_a_label_that_words_do_tell() -> None:
     assert balanced_accuracy(turns) == 1
 
 
-def balanced_accuracy(turns: Sequence[Labelled]) -> float:
-    """Five-fold naive Bayes on the set of words, where a template is in one fold only."""
+def balanced_accuracy(
+    turns: Sequence[Labelled], parts: Callable[[Labelled], set[str]] = lambda turn: words(turn)
+) -> float:
+    """Five-fold naive Bayes on the set of words or other parts, where a template is in one fold only."""
     right: Counter[bool] = Counter()
     for fold in range(5):
         train = [t for t in turns if zlib.crc32(t.template.encode()) % 5 != fold]
-        seen = {label: Counter(w for t in train if t.must is label for w in words(t)) for label in (True, False)}
+        seen = {label: Counter(w for t in train if t.must is label for w in parts(t)) for label in (True, False)}
         sizes = Counter(t.must for t in train)
         for turn in turns:
             if zlib.crc32(turn.template.encode()) % 5 == fold:
                 score = sum(
                     math.log((seen[True][w] + 1) / (sizes[True] + 2))
                     - math.log((seen[False][w] + 1) / (sizes[False] + 2))
-                    for w in words(turn)
+                    for w in parts(turn)
+                    if seen[True][w] or seen[False][w]
                 )
                 right[turn.must] += turn.must == (score > 0)
     totals = Counter(t.must for t in turns)

@@ -46,9 +46,13 @@ class Cast:
             one = _short_named(one)
         if alias:
             one = replace(one, page=replace(one.page, aliases=(alias,)))
+        self.admit(one)
+        return one
+
+    def admit(self, one: Member) -> None:
+        """Seed somebody who was drawn and is to be asked for."""
         self._asked.append(one)
         self.seed(one)
-        return one
 
     def drawn(self, kind: str) -> Member:
         """Somebody who shares no word with those drawn before, not seeded."""

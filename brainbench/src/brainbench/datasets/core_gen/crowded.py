@@ -9,7 +9,7 @@ from functools import cache
 
 from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.universe import SEED, Member, brain_people, universe
+from brainbench.datasets.core_gen.universe import SEED, Member, brain_members, universe
 from brainbench.datasets.core_gen.world import Named, slug_of
 from brainbench.datasets.splitmix import substream
 
@@ -27,7 +27,10 @@ def distractor(script: Script) -> None:
     script.rng = substream(SEED, "distractor", "pair", script.index // 2)
     rng, cast = script.rng, Cast(script)
     first, second, third = (cast.member() for _ in range(3))
-    thing = cast.member(rng.pick(("company", "project", "fund", "event")))
+    thing = cast.drawn(kind := rng.pick(("company", "project", "fund", "event")))
+    while thing.of.given in _bare():
+        thing = cast.drawn(kind)
+    cast.admit(thing)
     cast.surround(rng.between(1, 6))
     by_part = rng.sample(lines("by_part"), 3)
     turns: list[tuple[str, str, Named, bool, str]] = [
@@ -45,7 +48,9 @@ def distractor(script: Script) -> None:
     crossed = _crossed(first.of, third.of)
     if crossed.slug not in _slugs():
         turns.append((turns[0][0], crossed.title, crossed, False, ""))
-    unknown = cast.stranger(thing.of.kind)
+    unknown = cast.stranger(kind)
+    while unknown.given in _bare():
+        unknown = cast.stranger(kind)
     turns.append((rng.pick(cast.templates(unknown)), unknown.title, unknown, False, ""))
     rng.shuffle(turns)
     for template, name, who, is_known, part in turns:
@@ -54,21 +59,33 @@ def distractor(script: Script) -> None:
 
 
 @cache
+def _hidden() -> tuple[Member, ...]:
+    """Everybody and everything with a page in a large brain."""
+    return tuple(member for name in _BRAINS for member in brain_members(name))
+
+
+@cache
 def _slugs() -> frozenset[str]:
-    """Everybody who has a page somewhere."""
-    return frozenset(slug for name in _BRAINS for slug, _, _ in brain_people(name)) | {m.of.slug for m in universe()}
+    """Whatever has a page somewhere."""
+    return frozenset(member.of.slug for member in (*_hidden(), *universe()))
 
 
 @cache
 def _parts() -> frozenset[tuple[str, str]]:
     """Surname and part of everybody in a large brain."""
-    return frozenset((family, part) for name in _BRAINS for _, family, part in brain_people(name))
+    return frozenset((member.of.family, member.part) for member in _hidden())
+
+
+@cache
+def _bare() -> frozenset[str]:
+    """The one-word titles of a large brain: one of them might be meant by whoever writes it with another word."""
+    return frozenset(member.of.title for member in _hidden() if member.of.title == member.of.given)
 
 
 @cache
 def _bearers() -> Mapping[str, Counter[str]]:
     """How many bear each surname, brain by brain."""
-    return {name: Counter(family for _, family, _ in brain_people(name)) for name in _BRAINS}
+    return {name: Counter(member.of.family for member in brain_members(name)) for name in _BRAINS}
 
 
 def _is_borne_once(family: str) -> bool:

@@ -69,18 +69,14 @@ def by_kind() -> Mapping[tuple[str, str], tuple[Member, ...]]:
 
 def brain(name: str, seed: int) -> Iterator[tuple[str, str]]:
     """Slug and content of each page of a large brain. No member of the universe is in it."""
-    rounds = BRAINS[name] // 1_000
-    taken = frozenset(member.of.slug for member in universe())
-    for member in _peopled(substream(seed, "brain", name), rounds, taken):
+    for member in brain_members(name, seed):
         yield member.of.slug, member.page.markdown()
 
 
-def brain_people(name: str) -> Iterator[tuple[str, str, str]]:
-    """Slug, surname and part of every person in a large brain."""
+def brain_members(name: str, seed: int = SEED) -> Iterator[Member]:
+    """Everybody and everything with a page in a large brain."""
     taken = frozenset(member.of.slug for member in universe())
-    for member in _peopled(substream(SEED, "brain", name), BRAINS[name] // 1_000, taken):
-        if member.of.kind == "person":
-            yield member.of.slug, member.of.family, member.part
+    yield from _peopled(substream(seed, "brain", name), BRAINS[name] // 1_000, taken)
 
 
 def digest(pages: Sequence[tuple[str, str]]) -> str:
