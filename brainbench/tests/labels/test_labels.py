@@ -94,7 +94,7 @@ def test_the_sheet_gives_away_nothing_that_names_or_sorts_a_fixture_nor_any_gold
     assert not [f.fixture_id for f in read.fixtures if f.fixture_id in text]
     words = (
         "id active_source pages events turns facts answers slug source content event at user assistant page_written "
-        "page_changed old new new_session said"
+        "page_changed old new new_session said more_pages"
     )
     assert {key for key in _keys(drawn["fixtures"]) if not key.isdigit()} <= set(words.split())
     assert [f["id"] for f in drawn["fixtures"]] == sorted(f["id"] for f in drawn["fixtures"])

@@ -6,6 +6,7 @@ id and scripts come shuffled. What is asked of a script follows from its suites 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,12 +15,15 @@ from typing import Any
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
+from brainbench.corpus.markdown import names
+from brainbench.datasets import brains
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import UsageError
 from brainbench.model import Edit, Event, Fixture, SessionBreak, Turn, Write
 
 HOW_TO = """\
-Each fixture is a conversation with a memory of pages. Judge it from its text alone; do not look anything up.
+Each fixture is a conversation with a memory of pages. Judge it from its text alone; do not look anything up. \
+`more_pages` are pages of the memory like the others: those of very many that share a word with what is said.
 turns: for each event listed there, say in `retrieve` whether a helpful assistant would want a page of the memory on \
 this user turn: "must" (a page of the active source, as it reads at that moment, bears on it; name each such page in \
 `slugs`), "must_not" (no page does), or "may" (it can be argued either way). Pages of other sources are not to be had.
@@ -30,6 +34,7 @@ null if nothing does.
 Write {"schema_version": 1, "labeller": "<your name>", "labels": {"<fixture id>": {"turns": {"<event>": {"retrieve": \
 "must", "slugs": ["..."]}}, "facts": {"<number>": {"entity": "...", "keep": true}}, "answers": {"<event>": "..."}}}}.\
 """
+_WORD = re.compile(r"\w+")
 PUSHED = frozenset({"know-to-ask", "push"})
 WRITTEN = frozenset({"write-back", "continuity"})
 
@@ -45,6 +50,7 @@ def sheet(fixtures: Path, gold: Path, *, corpus: str, share: float, seed: int) -
     read = corpora.read(fixtures, include_holdout=True)
     hidden = hidden_names(read, seed)
     chosen = sorted(sample(read.fixtures, share, seed), key=lambda fixture: hidden[fixture.fixture_id])
+    large = {f.universe: brains.made(read.manifest, f.universe) for f in chosen if f.universe is not None}
     return {
         "schema_version": 1,
         "corpus": corpus,
@@ -52,7 +58,9 @@ def sheet(fixtures: Path, gold: Path, *, corpus: str, share: float, seed: int) -
         "share": share,
         "seed": seed,
         "how_to": HOW_TO,
-        "fixtures": [_shown(fixture, hidden[fixture.fixture_id]) for fixture in chosen],
+        "fixtures": [
+            _shown(f, hidden[f.fixture_id]) | _like(f, large[f.universe] if f.universe else ()) for f in chosen
+        ],
     }
 
 
@@ -107,6 +115,17 @@ def _shown(fixture: Fixture, name: str) -> dict[str, Any]:
         "facts": {str(n): {"event": said[n].event_id, "said": said[n].fact} for n in asked_facts(fixture)},
         "answers": list(asked_answers(fixture)),
     }
+
+
+def _like(fixture: Fixture, brain: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Of the pages of a large brain that surround a fixture, those whose title shares a word with what is said."""
+    said = {w for e in fixture.events if isinstance(e, Turn) for w in _WORD.findall(e.text.casefold()) if len(w) > 3}
+    found = [
+        {"slug": slug, "source": fixture.active_source, "content": content}
+        for slug, content in brain
+        if said & {word for name in names(content) for word in _WORD.findall(name.casefold())}
+    ]
+    return {"more_pages": found} if brain else {}
 
 
 def _page(write: Write, active: str) -> dict[str, Any]:
