@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.cli import main
+from brainbench.corpus.manifest import read_manifest
 from brainbench.errors import IncompatibleError, UsageError
 from brainbench.gold import Gold
 from brainbench.labels.agreement import cohen_kappa, read_labels, receipt
@@ -114,7 +115,7 @@ def test_what_is_asked_does_not_depend_on_gold(drawn, tmp_path: Path):
             if event.get("retrieve") == "must":
                 event |= {"retrieve": "must_not", "gold_slugs": [], "acceptable_slugs": []}
         path.write_text(json.dumps(value))
-    (tmp_path / "core" / "MANIFEST.json").unlink()
+    golds.write_manifest(tmp_path / "core", read_manifest(tmp_path / "core"))
     other = sheet(tmp_path / "core" / "fixtures", tmp_path / "core" / "gold", corpus="core", share=0.1, seed=SEED)
     assert other["fixtures"] == drawn["fixtures"]
 

@@ -123,9 +123,14 @@ def _like(fixture: Fixture, brain: Sequence[tuple[str, str]]) -> dict[str, Any]:
     found = [
         {"slug": slug, "source": fixture.active_source, "content": content}
         for slug, content in brain
-        if said & {word for name in names(content) for word in _WORD.findall(name.casefold())}
+        if said & set(_WORD.findall(" ".join(_called(content)).casefold()))
     ]
     return {"more_pages": found} if brain else {}
+
+
+def _called(content: str) -> tuple[str, ...]:
+    found = names(content)
+    return (found.title or "", *found.aliases)
 
 
 def _page(write: Write, active: str) -> dict[str, Any]:
