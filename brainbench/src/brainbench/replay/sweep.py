@@ -31,7 +31,7 @@ from brainbench.replay.pipes import read_plainly
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
 from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, unplayed
 from brainbench.seams import seam_named
-from brainbench.systems import SYSTEMS, load_system
+from brainbench.systems import BREAKS, SYSTEMS, load_system
 from brainbench.systems.access import Access
 
 T = TypeVar("T")
@@ -74,7 +74,13 @@ def _start_seconds(access: Access | None) -> float:
 
 
 def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SECONDS) -> str | None:
-    """Why a system may not be played, or None. Those that come with the bench are held to the same by its tests."""
+    """Why a system may not be played, or None. Those that come with the bench are held to the same by its tests.
+
+    Of one with a break around it, what is within is admitted.
+    """
+    kind, _, inner = name.partition(":")
+    if kind in BREAKS:
+        return refusal(inner, access, seconds)
     if name in SYSTEMS:
         return None
     try:
