@@ -119,6 +119,7 @@ class Said:
 
 SUFFIX = ".gold.json"
 EXPECTATIONS = "EXPECTATIONS.toml"
+VALIDATION = "validation.json"
 """What was expected of a corpus before it was measured; beside MANIFEST.json, which holds its hash."""
 _ANY = string()
 _FACT = {"gist": _ANY, "fact": TEXT, "entity_slug": or_null(TEXT), "match_keywords": KEYWORDS}
@@ -286,9 +287,9 @@ def fixtures_hash(fixtures_dir: Path, gold_dir: Path) -> str:
 def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = ()) -> Manifest:
     """Seal a corpus: list its files with their hashes in `directory`/MANIFEST.json, written whole or not at all.
 
-    `files`, `fixtures_hash`, `expectations_hash` and, with a split, `corpus_hash` of the given manifest are computed
-    from what is present; `extra` names files to list besides those in `fixtures` and `gold`. Gives back what was
-    written. CorpusError if a file cannot be read, OutputError if the manifest cannot be written.
+    `files`, `fixtures_hash`, `expectations_hash`, `validation` and, with a split, `corpus_hash` of the given manifest
+    are computed from what is present; `extra` names files to list besides those in `fixtures` and `gold`. Gives back
+    what was written. CorpusError if a file cannot be read, OutputError if the manifest cannot be written.
     """
     found: dict[str, str] = {}
     for folder, suffix in (("fixtures", corpora.SUFFIX), ("gold", SUFFIX)):
@@ -300,7 +301,9 @@ def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = (
     split = manifest.split
     whole_hash = None if split is None else corpora.corpus_hash(total, manifest.universes, split)
     told = _digest(directory, EXPECTATIONS) if (directory / EXPECTATIONS).is_file() else None
+    labelled = {VALIDATION: _digest(directory, VALIDATION)} if (directory / VALIDATION).is_file() else None
     sealed = replace(manifest, files=files, fixtures_hash=total, corpus_hash=whole_hash, expectations_hash=told)
+    sealed = replace(sealed, validation=labelled)
     save(directory, sealed)
     return sealed
 
@@ -563,6 +566,9 @@ def _manifest_faults(manifest: Manifest, fixtures_dir: Path, gold_dir: Path) -> 
         faults.append(Fault(FILE_NAME, "fixtures_hash", reason))
     if manifest.expectations_hash is not None:
         faults += _expectation_faults(directory, manifest.expectations_hash)
+    if isinstance(manifest.validation, Mapping) and VALIDATION in manifest.validation:
+        listed = {VALIDATION: str(manifest.validation[VALIDATION])}
+        faults += [replace(fault, field=f"validation.{VALIDATION}") for fault in listed_faults(directory, listed)]
     if manifest.corpus_hash is not None and manifest.split is not None:
         seen = corpora.corpus_hash(manifest.fixtures_hash, manifest.universes, manifest.split)
         if seen != manifest.corpus_hash:

@@ -23,6 +23,8 @@ from brainbench.suites.matching import says
 LEAST_KAPPA = 0.85
 """Below this a category is not fit to be released."""
 GOLD = "gold"
+CHOICES = ("turn", "pages", "fact")
+"""The questions that are answered by a choice, so that some agreement comes by chance."""
 _Z95 = 1.959964
 
 
@@ -81,7 +83,8 @@ class Item:
 class Agreement:
     """How often two raters said the same of the items of one question in one category.
 
-    `kappa` is Cohen's (1960), with its large-sample 95 % interval; None where one label was all that both ever said.
+    `kappa` is Cohen's (1960), with its large-sample 95 % interval; None where one label was all that both ever said,
+    and for answers, which are no choice between labels.
     """
 
     category: str
@@ -163,7 +166,7 @@ def agreements(items: Sequence[Item], raters: Sequence[str]) -> tuple[Agreement,
     for (category, question), family in sorted(families.items()):
         for pair in combinations(raters, 2):
             said = [(item.said[pair[0]], item.said[pair[1]]) for item in family]
-            kappa = cohen_kappa(said)
+            kappa = cohen_kappa(said) if question in CHOICES else None
             agreed = sum(a == b for a, b in said)
             bounds = None if kappa is None else kappa[1:]
             found.append(Agreement(category, question, pair, agreed, len(said), kappa and kappa[0], bounds))
@@ -171,11 +174,8 @@ def agreements(items: Sequence[Item], raters: Sequence[str]) -> tuple[Agreement,
 
 
 def blocked(found: Sequence[Agreement]) -> list[str]:
-    """The categories that are not fit to be released: two raters agree too little on when to speak or what is kept.
-
-    Where kappa says nothing, because one label is all that was ever said, any disagreement would have given it a value.
-    """
-    return sorted({a.category for a in found if a.kappa is not None and a.kappa < LEAST_KAPPA})
+    """The categories that are not fit to be released: raters agree too little, by kappa or, without one, by share."""
+    return sorted({a.category for a in found if (a.n / a.of if a.kappa is None else a.kappa) < LEAST_KAPPA})
 
 
 def _row(a: Agreement) -> dict[str, Any]:

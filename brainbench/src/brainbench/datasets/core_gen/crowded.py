@@ -120,10 +120,6 @@ def near_duplicate(script: Script) -> None:
     for template, name, who, is_known, part in turns:
         cast.ask(template, name, who, is_known, part)
         cast.reply()
-    if script.index % 2:
-        script.may(f"And what about {head.of.family}?", [head.of, relative.of])
-    else:
-        script.may(f"Did {firms[0].page.aliases[0]} write again?", [f.of for f in firms])
 
 
 def _hard_turns(cast: Cast, head: Member) -> list[tuple[str, str, Named, bool, str]]:
