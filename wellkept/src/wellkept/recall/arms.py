@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from wellkept.model import NameKind, PageRef
 from wellkept.names import ascii_slug, fold, slugify, with_space
+from wellkept.recall.apart import told_apart
 from wellkept.recall.sighting import Sighting
 from wellkept.storage import Store
 
@@ -220,8 +221,10 @@ def _is_person(page: PageRef) -> bool:
     return page.type.casefold() == "person"
 
 
-def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, ...]:
+def resolve(index: NameIndex, sighted: Iterable[Sighting], text: str = "") -> tuple[Resolution, ...]:
     """The sightings of one text that name exactly one page, in text order.
+
+    What else the text says may tell pages of one name apart.
 
     Where stretches overlap, the leftmost and then longest that is any page's name counts, even if it is the name
     of several and so of none: in "May Reed", May alone is not asked about.
@@ -230,7 +233,7 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting]) -> tuple[Resolution, 
     for sighting in sighted:
         if sighting.query not in index.queries:
             continue
-        resolution, is_name = _fit(index, sighting)
+        resolution, is_name = _fit(index, sighting, text)
         if is_name:
             found.append((sighting, resolution))
     matched = list(_agreed(found))
@@ -272,11 +275,11 @@ def _can_be(page: PageRef, sighting: Sighting) -> bool:
     return page.type.casefold() not in sighting.excludes and (not sighting.initial or first == sighting.initial)
 
 
-def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]:
+def _fit(index: NameIndex, sighting: Sighting, text: str) -> tuple[Resolution | None, bool]:
     """The page a sighting names, and whether it is a name at all.
 
-    A name that several pages share is nobody's: a less exact arm may not guess after that. Only an exact title
-    still tells between pages that share an alias.
+    A name that several pages share is nobody's, unless the text tells which: a less exact arm may not guess after
+    that. Only an exact title still tells between pages that share an alias.
     """
     shared = False
     for arm in ARMS:
@@ -287,5 +290,7 @@ def _fit(index: NameIndex, sighting: Sighting) -> tuple[Resolution | None, bool]
         pages = [page for page in index.of(arm, sighting) if _can_be(page, sighting)]
         if len(pages) == 1:
             return Resolution(sighting, pages[0], arm), True
+        if len(pages) > 1 and (page := told_apart(pages, text)):
+            return Resolution(sighting, page, arm), True
         shared = shared or len(pages) > 1
     return None, shared

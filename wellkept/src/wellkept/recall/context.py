@@ -43,7 +43,7 @@ def turn_pointers(
     """
     sighted = sightings(text)
     index = look_up(store, source, sighted)
-    fresh = _unseen(mentions_in_turn(index, sighted), prior, suppression)
+    fresh = _unseen(mentions_in_turn(index, sighted, text), prior, suppression)
     return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), _degraded(index)
 
 

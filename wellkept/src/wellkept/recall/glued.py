@@ -29,7 +29,7 @@ _STRETCH = regex.compile(r"\p{Han}+|\p{Hiragana}+|[\p{Katakana}ー・]+|[a-z0-9]
 _KATAKANA = regex.compile(r"[\p{Katakana}ー]")
 _HIRAGANA_ONLY = regex.compile(r"[\p{Hiragana}ー]+")
 _LATIN_OR_DIGIT = regex.compile(r"[a-z0-9]")
-_HONORIFIC_AFTER = regex.compile(r"さん|ちゃん|くん|君|様|さま|氏|先生|先輩")
+_HONORIFIC_AFTER = regex.compile(r"さん|ちゃん|くん|君|様|さま|氏|先生|先輩|女士|小姐|阿姨|叔叔|老师|師傅|师傅|医生")
 _HONORIFIC_BEFORE = regex.compile(r"(?:คุณ|พี่|น้อง|ครู|หมอ|ลุง|ป้า|น้า|ช่าง|เจ๊|ท้าว|ນາງ|ທ້າວ|ကို|မ|ဦး|លោក)$")
 _EMOJI_RUN = regex.compile(r"[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\u200d\ufe0f\u20e3]+")
 

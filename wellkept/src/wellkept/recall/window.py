@@ -33,9 +33,9 @@ class _Said:
     resolution: Resolution
 
 
-def mentions_in_turn(index: NameIndex, sighted: Sequence[Sighting]) -> tuple[Mention, ...]:
+def mentions_in_turn(index: NameIndex, sighted: Sequence[Sighting], text: str) -> tuple[Mention, ...]:
     """Pages named in one turn, in text order per arm class; at most 12 by a strong and 32 by a weak sighting."""
-    said = [_Said(0, "user", found) for found in resolve(index, sighted)]
+    said = [_Said(0, "user", found) for found in resolve(index, sighted, text)]
     groups = list(_by_query(said).values())
     return _one_per_page(_capped(groups), newest=0)
 
@@ -47,7 +47,7 @@ def mentions_in_window(
     said = [
         _Said(turn, message.role, found)
         for turn, (message, seen) in enumerate(zip(window, sighted, strict=True))
-        for found in resolve(index, seen)
+        for found in resolve(index, seen, message.text)
     ]
     groups = sorted(_by_query(said).values(), key=lambda group: (_is_weak(group), -_weight(group, len(window))))
     return _one_per_page(_capped(groups), newest=len(window) - 1)

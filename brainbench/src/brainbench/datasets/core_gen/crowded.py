@@ -42,7 +42,7 @@ def distractor(script: Script) -> None:
         stranger, part = cast.stranger(), cast.part_of_nobody()
         while _is_borne_once(stranger.family):
             stranger = cast.stranger()
-        while (stranger.family, part) in _parts():
+        while _is_like_a_part(stranger.family, part):
             part = cast.part_of_nobody()
         turns.append((by_part[0], stranger.family, stranger, False, part))
     crossed = _crossed(first.of, third.of)
@@ -74,6 +74,12 @@ def _slugs() -> frozenset[str]:
 def _parts() -> frozenset[tuple[str, str]]:
     """Surname and part of everybody in a large brain."""
     return frozenset((member.of.family, member.part) for member in _hidden())
+
+
+def _is_like_a_part(family: str, part: str) -> bool:
+    """Whether somebody of this surname in a large brain has a part that shares a word with this one."""
+    words = set(part.casefold().split())
+    return any(words & set(theirs.casefold().split()) for surname, theirs in _parts() if surname == family)
 
 
 @cache

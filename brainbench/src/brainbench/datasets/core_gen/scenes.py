@@ -193,7 +193,8 @@ class Stage:
                 keywords, forbidden = (*_fields(self.text(line)), "")[:2]
                 expected = [self.cast[p] for p in line.parts[1:]]
                 channel: object = {"stored": "stored_only"}.get(line.parts[0], "any")
-                self.script.probe(event_id, channel, _listed(keywords), expected, _listed(forbidden))  # type: ignore[arg-type]
+                asked = [word for word in _listed(keywords) if word.casefold() not in text.casefold()]
+                self.script.probe(event_id, channel, asked, expected, _listed(forbidden))  # type: ignore[arg-type]
 
     def fact(self, line: Line, told: str) -> ToldFact:
         """A fact of the turn `told`; a quote `*` is the whole turn."""
