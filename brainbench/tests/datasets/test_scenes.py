@@ -35,7 +35,7 @@ SCRIPTS = {
 """What the letters of a language that is not written in Latin are called."""
 LETTERS = {
     "de": "äöüß",
-    "fr": "éèà",
+    "fr": "éà",
     "es": "áéíó",
     "pt": "ãçé",
     "it": "",

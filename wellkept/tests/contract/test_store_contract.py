@@ -137,6 +137,18 @@ def test_writing_into_a_new_source_makes_it_known(store: Store) -> None:
 # -- names
 
 
+def test_the_names_of_a_superseded_page_lead_to_the_one_in_its_place(store: Store) -> None:
+    put(store, "old", keys=("rates", "first edition"), status="superseded", superseded_by="new")
+    assert found(store, "rates", "first edition") == []
+    put(store, "new", keys=("rates",), source="other")
+    assert found(store, "first edition") == []
+    put(store, "new", keys=("rates",))
+    assert found(store, "rates", "first edition") == [("first edition", "new"), ("rates", "new")]
+    put(store, "new", keys=("rates",), status="superseded", superseded_by="newest")
+    put(store, "newest")
+    assert found(store, "first edition") == []
+
+
 def test_names_are_found_by_kind_and_source_in_order_of_key_and_slug(store: Store) -> None:
     put(store, "b", keys=("two", "one"))
     put(store, "a", keys=("two",))

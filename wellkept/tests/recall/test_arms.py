@@ -81,6 +81,15 @@ def test_liveness_comes_before_uniqueness(write: Write, arms: Arms) -> None:
 
 
 @pytest.mark.req("C-330")
+def test_the_name_of_a_superseded_page_brings_what_took_its_place(write: Write, arms: Arms, store: Store) -> None:
+    from .conftest import write_page
+
+    write("d/new", "Rates of 2026", kind="decision")
+    write_page(store, "d/old", "Rates of 2023", kind="decision", status="superseded\nsuperseded_by: d/new")
+    assert arms("what do the Rates of 2023 say?") == [("d/new", "title")]
+
+
+@pytest.mark.req("C-330")
 def test_two_pages_with_one_title_or_surname_bring_nothing(write: Write, arms: Arms) -> None:
     write("a/x", "Kelpgrove Board")
     write("b/x", "Kelpgrove Board")

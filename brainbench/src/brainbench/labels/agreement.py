@@ -23,7 +23,7 @@ from brainbench.suites.matching import says
 LEAST_KAPPA = 0.85
 """Below this a category is not fit to be released."""
 GOLD = "gold"
-CHOICES = ("turn", "pages", "fact")
+CHOICES = ("turn", "fact")
 """The questions that are answered by a choice, so that some agreement comes by chance."""
 _Z95 = 1.959964
 
@@ -84,7 +84,7 @@ class Agreement:
     """How often two raters said the same of the items of one question in one category.
 
     `kappa` is Cohen's (1960), with its large-sample 95 % interval; None where one label was all that both ever said,
-    and for answers, which are no choice between labels.
+    and for pages and answers, which are no choice between a few labels.
     """
 
     category: str

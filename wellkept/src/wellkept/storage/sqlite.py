@@ -96,11 +96,13 @@ RETURNING id
 """
 
 _FIND_NAMES = """
-SELECT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+SELECT DISTINCT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
 FROM json_each(?) AS wanted
 CROSS JOIN names AS n ON n.source = ? AND n.kind = ? AND n.key = wanted.value
-CROSS JOIN pages AS p ON p.id = n.page_id
-CROSS JOIN page_texts AS t ON t.page_id = n.page_id
+CROSS JOIN pages AS named ON named.id = n.page_id
+CROSS JOIN pages AS p ON p.source = named.source
+  AND p.slug = iif(named.status = 'superseded', coalesce(named.superseded_by, named.slug), named.slug)
+CROSS JOIN page_texts AS t ON t.page_id = p.id
 WHERE p.status = 'active' AND p.type <> 'conversation'
 ORDER BY n.key, p.slug
 """
@@ -310,7 +312,10 @@ class SqliteStore:
     # -- looking up
 
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
-        """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active."""
+        """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active.
+
+        The names of a superseded page are those of the page that took its place.
+        """
         wanted = [key for key in dict.fromkeys(keys) if _is_storable(key)]
         if not wanted or not _is_storable(source):
             return ()

@@ -85,10 +85,6 @@ def direct(script: Script) -> None:
     for template, form, who, is_known in turns:
         cast.ask(template, surface(who, form), who, is_known)
         cast.reply()
-    full = [who for _, form, who, is_known in turns if is_known and form == "full"]
-    if full and not script.index % 3:
-        follow_up = rng.pick(lines("follow_up"))
-        script.quiet(follow_up.format(n=full[0].title), template=follow_up)
 
 
 def silent(script: Script) -> None:
