@@ -119,7 +119,8 @@ class Said:
 
 SUFFIX = ".gold.json"
 EXPECTATIONS = "EXPECTATIONS.toml"
-VALIDATION = "validation.json"
+VALIDATION = "validation"
+"""The folder with what people who did not see gold said of samples of it."""
 """What was expected of a corpus before it was measured; beside MANIFEST.json, which holds its hash."""
 _ANY = string()
 _FACT = {"gist": _ANY, "fact": TEXT, "entity_slug": or_null(TEXT), "match_keywords": KEYWORDS}
@@ -301,7 +302,8 @@ def write_manifest(directory: Path, manifest: Manifest, extra: Sequence[str] = (
     split = manifest.split
     whole_hash = None if split is None else corpora.corpus_hash(total, manifest.universes, split)
     told = _digest(directory, EXPECTATIONS) if (directory / EXPECTATIONS).is_file() else None
-    labelled = {VALIDATION: _digest(directory, VALIDATION)} if (directory / VALIDATION).is_file() else None
+    rounds = sorted(f"{VALIDATION}/{path.name}" for path in (directory / VALIDATION).glob("*.json"))
+    labelled = {path: _digest(directory, path) for path in rounds} or None
     sealed = replace(manifest, files=files, fixtures_hash=total, corpus_hash=whole_hash, expectations_hash=told)
     sealed = replace(sealed, validation=labelled)
     save(directory, sealed)
@@ -566,9 +568,9 @@ def _manifest_faults(manifest: Manifest, fixtures_dir: Path, gold_dir: Path) -> 
         faults.append(Fault(FILE_NAME, "fixtures_hash", reason))
     if manifest.expectations_hash is not None:
         faults += _expectation_faults(directory, manifest.expectations_hash)
-    if isinstance(manifest.validation, Mapping) and VALIDATION in manifest.validation:
-        listed = {VALIDATION: str(manifest.validation[VALIDATION])}
-        faults += [replace(fault, field=f"validation.{VALIDATION}") for fault in listed_faults(directory, listed)]
+    if isinstance(manifest.validation, Mapping):
+        rounds = {str(path): str(digest) for path, digest in manifest.validation.items()}
+        faults += [replace(fault, field="validation") for fault in listed_faults(directory, rounds)]
     if manifest.corpus_hash is not None and manifest.split is not None:
         seen = corpora.corpus_hash(manifest.fixtures_hash, manifest.universes, manifest.split)
         if seen != manifest.corpus_hash:
