@@ -89,6 +89,8 @@ def _changed(choice: Choice, relation: Relation, place: Path) -> Choice:
                 ("fixtures", "gold"), (corpora.SUFFIX, golds.SUFFIX), pair, strict=True
             ):
                 (place / folder / f"{name}{suffix}").write_text(json.dumps(document), encoding="utf-8")
+    if corpus.manifest is not None:
+        golds.write_manifest(place, replace(corpus.manifest, split=None, groups={}))
     return replace(choice, fixtures=place / "fixtures", gold=place / "gold")
 
 

@@ -261,7 +261,7 @@ def _words(text: str) -> list[str]:
 def _described(reading: _Reading, one: Located, mention: str) -> PageRef | None:
     """The page meant by the name of its kind ("the project"), else by a description, when it was named before.
 
-    A description ("the latter", "the landlady") is whoever opens the fact in its place.
+    A description ("the latter") is whoever opens the fact in its place.
     """
     before = reading.before(_place(one, reading))
     kind = norm(_ARTICLE.sub("", mention))
