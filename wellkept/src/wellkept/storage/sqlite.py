@@ -9,8 +9,9 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -43,6 +44,8 @@ from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 _BUSY_MS = 5000
 _BODY_START_CHARS = 2000
 _LARGEST_LIMIT = 2**31
+_KNOWN_NAMES = 200_000
+_KNOWN_SOURCES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -164,6 +167,16 @@ _Value = None | int | float | str | bytes
 _Values = tuple[_Value, ...]
 
 
+@dataclass(slots=True)
+class _Known:
+    """The names of one source in one state of the database: how many keys were asked for, and all that there are."""
+
+    state: tuple[int, int]
+    asked: int = 0
+    due: int = 0
+    keys: Mapping[str, frozenset[str]] | None = None
+
+
 class SqliteStore:
     """A Store in one file, or in memory for ":memory:".
 
@@ -188,6 +201,8 @@ class SqliteStore:
             self._writer.close()
             raise
         self._reads = self._writes if in_memory else threading.RLock()
+        self._known: dict[str, _Known] = {}
+        self._names_written = 0
 
     # -- transactions
 
@@ -252,6 +267,7 @@ class SqliteStore:
             page.summary,
         )
         with self.transaction():
+            self._names_written += 1
             self.add_source(Source(page.source))
             ((page_id,),) = self._change(_PUT_PAGE, values)
             self._clear_page(page_id)
@@ -311,12 +327,45 @@ class SqliteStore:
 
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
         """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active."""
-        wanted = [key for key in dict.fromkeys(keys) if _is_storable(key)]
+        wanted = dict.fromkeys(keys)
         if not wanted or not _is_storable(source):
             return ()
-        rows = self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind))
+        state = self._state()
+        known = self._known_keys(source, kind, state, len(wanted))
+        rows = self._rows_of_names(source, kind, wanted if known is None else known.intersection(wanted))
+        if known is not None and self._state() != state:
+            rows = self._rows_of_names(source, kind, wanted)
         with self._read_soundly():
             return tuple(NameMatch(row[0], _page_ref(row[1:])) for row in rows)
+
+    def _rows_of_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> list[_Row]:
+        wanted = [key for key in keys if _is_storable(key)]
+        return self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind)) if wanted else []
+
+    def _state(self) -> tuple[int, int]:
+        """Differs whenever a name may have come or gone since, by whomever."""
+        ((version,),) = self._select("PRAGMA data_version")
+        return version, self._names_written
+
+    def _known_keys(self, source: str, kind: NameKind, state: tuple[int, int], asked: int) -> frozenset[str] | None:
+        """Every key of that kind in a state, or None where they have not been read: most of what is asked is none.
+
+        All names of a source are read once as many keys were asked for, and held unless they are very many.
+        """
+        if self._owner == threading.get_ident():
+            return None
+        known = self._known.get(source)
+        if known is None or known.state != state:
+            if len(self._known) >= _KNOWN_SOURCES:
+                self._known.clear()
+            known = self._known[source] = _Known(state)
+        known.asked += asked
+        if known.keys is None and known.due <= known.asked <= _KNOWN_NAMES:
+            known.due = 4 * known.asked
+            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, known.asked + 1))
+            if len(rows) <= known.asked:
+                known.keys = _by_kind(rows)
+        return None if known.keys is None else known.keys.get(kind, frozenset())
 
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal).
@@ -404,6 +453,7 @@ class SqliteStore:
     def reset(self) -> None:
         """Empty every table, keep the schema, let ids start again at 1."""
         with self.transaction():
+            self._names_written += 1
             for statement in _EMPTY_EVERYTHING:
                 self._change(statement)
 
@@ -507,6 +557,13 @@ class SqliteStore:
             if isinstance(error, kind):
                 return StoreUnavailable(self._path, remedy)
         return StoreUnavailable(self._path, f"{error}. Check the file and its disk, or restore a copy")
+
+
+def _by_kind(rows: Iterable[_Row]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, list[str]] = {}
+    for kind, key in rows:
+        found.setdefault(kind, []).append(key)
+    return {kind: frozenset(keys) for kind, keys in found.items()}
 
 
 def _steps(depth: int) -> tuple[str, str, tuple[str, ...]]:
