@@ -60,9 +60,10 @@ def _itself(query: str) -> tuple[str, ...]:
 
 
 def _folded(query: str) -> tuple[str, ...]:
-    bare = fold(query)
-    umlauts = _with_umlauts(bare) if len(bare) >= _UMLAUT_CHARS else bare
-    return (bare,) if umlauts == bare and bare else _distinct(bare, fold(umlauts))
+    bare = query if query.isascii() and "`" not in query else fold(query)
+    if len(bare) >= _UMLAUT_CHARS and ("ae" in bare or "oe" in bare or "ue" in bare):
+        return _distinct(bare, fold(_with_umlauts(bare)))
+    return (bare,) if bare else ()
 
 
 @lru_cache(maxsize=CACHED)
