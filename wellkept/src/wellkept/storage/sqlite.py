@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -44,6 +44,7 @@ from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 _BUSY_MS = 5000
 _BODY_START_CHARS = 2000
 _LARGEST_LIMIT = 2**31
+_INDEXED_AT_ONCE = 256
 _KNOWN_NAMES = 200_000
 _KNOWN_SOURCES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,14 +88,18 @@ _PAGES = """source, slug, title, content, body, type, summary, aliases, status, 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by"""
 
-_PUT_PAGE = """
+_ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
   aliases, summary)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source, slug) DO UPDATE SET title = excluded.title, type = excluded.type, status = excluded.status,
-  trust = excluded.trust, superseded_by = excluded.superseded_by, updated_at = excluded.updated_at,
-  chunk_count = excluded.chunk_count, chunk_chars = excluded.chunk_chars, aliases = excluded.aliases,
-  summary = excluded.summary
+ON CONFLICT (source, slug) DO NOTHING
+RETURNING id
+"""
+
+_REPLACE_PAGE = """
+UPDATE pages SET title = ?, type = ?, status = ?, trust = ?, superseded_by = ?, updated_at = ?, chunk_count = ?,
+  chunk_chars = ?, aliases = ?, summary = ?
+WHERE source = ? AND slug = ?
 RETURNING id
 """
 
@@ -190,6 +195,9 @@ class SqliteStore:
         self._writes = threading.RLock()
         self._depth = 0
         self._owner: int | None = None
+        self._unindexed: tuple[int, ...] = ()
+        self._names_written = 0
+        self._known: dict[str, _Known] = {}
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -201,8 +209,6 @@ class SqliteStore:
             self._writer.close()
             raise
         self._reads = self._writes if in_memory else threading.RLock()
-        self._known: dict[str, _Known] = {}
-        self._names_written = 0
 
     # -- transactions
 
@@ -213,11 +219,15 @@ class SqliteStore:
             begin, commit, rollback = _steps(self._depth)
             self._run(self._writer, begin)
             self._depth, self._owner = self._depth + 1, threading.get_ident()
+            unindexed = self._unindexed
             try:
                 yield
+                if self._depth == 1:
+                    self._index()
                 self._run(self._writer, commit)
             except BaseException:
                 self._undo(rollback)
+                self._unindexed = unindexed
                 raise
             finally:
                 self._depth -= 1
@@ -239,7 +249,7 @@ class SqliteStore:
     def add_source(self, source: Source) -> None:
         """Make sure the source exists. Known already: its owner stays as it was."""
         _check_text("source", source.id)
-        with self.transaction():
+        with self.transaction() if self._owner != threading.get_ident() else nullcontext():
             self._change("INSERT INTO sources VALUES (?, ?) ON CONFLICT DO NOTHING", (source.id, source.owner))
 
     def sources(self) -> tuple[Source, ...]:
@@ -269,11 +279,25 @@ class SqliteStore:
         with self.transaction():
             self._names_written += 1
             self.add_source(Source(page.source))
-            ((page_id,),) = self._change(_PUT_PAGE, values)
-            self._clear_page(page_id)
+            new = self._change(_ADD_PAGE, values)
+            ((page_id,),) = new or self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
+            if not new:
+                self._clear_page(page_id)
             self._fill_page(page_id, page, chunks, names)
 
+    def _index(self) -> None:
+        """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
+        if self._unindexed:
+            pages, self._unindexed = json.dumps(self._unindexed), ()
+            self._change(
+                "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text FROM json_each(?) AS wanted "
+                "CROSS JOIN chunks AS c ON c.page_id = wanted.value CROSS JOIN chunks_searched AS s ON s.id = c.id",
+                (pages,),
+            )
+
     def _clear_page(self, page_id: int) -> None:
+        if page_id in self._unindexed:
+            self._index()
         # The index keeps no text of its own: it forgets a chunk only while the chunk can still be read.
         self._change(
             "INSERT INTO chunks_fts (chunks_fts, rowid, text) SELECT 'delete', s.id, s.text "
@@ -290,11 +314,9 @@ class SqliteStore:
             "INSERT INTO chunks (page_id, ordinal, chars, text, searched) VALUES (?, ?, ?, ?, ?)",
             [(page_id, chunk.ordinal, len(chunk.text), chunk.text, _searched(chunk.text)) for chunk in chunks],
         )
-        self._change(
-            "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text "
-            "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
-            (page_id,),
-        )
+        self._unindexed += (page_id,)
+        if len(self._unindexed) >= _INDEXED_AT_ONCE:
+            self._index()
         self._change_many(
             "INSERT INTO names (source, kind, key, page_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(page.source, name.kind, name.key, page_id) for name in names],
@@ -377,6 +399,8 @@ class SqliteStore:
         phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
+        if self._owner == threading.get_ident():
+            self._index()
         with self._reading(), self._read_soundly():
             matches = self._select(_MATCHING_CHUNKS, (json.dumps(phrases, ensure_ascii=False), source))
             ((chunks, chars),) = self._select(_SOURCE_SIZE, (source,))
@@ -454,6 +478,7 @@ class SqliteStore:
         """Empty every table, keep the schema, let ids start again at 1."""
         with self.transaction():
             self._names_written += 1
+            self._index()
             for statement in _EMPTY_EVERYTHING:
                 self._change(statement)
 
