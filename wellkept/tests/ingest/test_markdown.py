@@ -9,7 +9,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept.ingest.markdown import CHUNK_CHARS, parse_page, split_front_matter
+from wellkept.ingest.markdown import CHUNK_CHARS, _sure_values, _yaml_values, parse_page, split_front_matter
 from wellkept.model import Chunk, Name, Page, TimelineEntry, Trust
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -340,3 +340,71 @@ def test_any_yaml_like_text_is_read_without_an_error(text: str) -> None:
     content = f"---\n{text}\n---\nThe body\n"
     assert page(content).content == content
     assert split_front_matter(content)[1].endswith("The body\n")
+
+
+YAML_PARTS = (
+    *(
+        "\n",
+        "\n",
+        "a",
+        "b",
+        "1",
+        "é",
+        "中",
+        "😀",
+        " ",
+        ":",
+        "#",
+        "-",
+        ",",
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        "'",
+        "?",
+        "~",
+        "&",
+        "*",
+        "\t",
+    ),
+    *(
+        "\nkey: ",
+        "\nkey:",
+        "\n- ",
+        "\n  - ",
+        "null",
+        "NULL",
+        "[a, b]",
+        '"x: y"',
+        "'#'",
+        " #",
+        ": ",
+        "http://x",
+        "---",
+        "\\",
+    ),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from(YAML_PARTS), max_size=12).map("".join), st.sampled_from(("", "a: ", "a:\n- ", "a: [b, "))
+)
+def test_what_is_plain_to_see_is_what_yaml_says(text: str, opening: str) -> None:
+    seen = _sure_values(opening + text)
+    if seen:
+        told = _yaml_values(opening + text)
+        assert told is not None
+        assert list(seen.items()) == list(told.items())
+
+
+def test_the_usual_front_matter_is_plain_to_see() -> None:
+    head = "title: Noor a name\naliases: [Nori, 'N. W.']\ntags:\n  - one\n  - \"two\"\nsummary:\n"
+    assert _sure_values(head) == {
+        "title": "Noor a name",
+        "aliases": ("Nori", "N. W."),
+        "tags": ("one", "two"),
+        "summary": "",
+    }

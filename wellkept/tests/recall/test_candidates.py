@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from wellkept.names import norm
 from wellkept.recall.candidates import CODE_SIGHTINGS, sightings
 from wellkept.recall.sighting import Sighting
 
@@ -102,3 +105,35 @@ def test_emoji_are_sighted_alone_and_together() -> None:
     found = {seen.query for seen in sightings("go 🦊🔥 now 👩\u200d🚀") if seen.shape == "emoji"}
     assert {"🦊", "🔥", "🦊🔥"} <= found
     assert len({seen.start for seen in sightings("🦊 x " * 50) if seen.shape == "emoji"}) == 8
+
+
+PIECES = (
+    "Noor",
+    "noor",
+    "Weaver’s",
+    "Groß",
+    "ﬁn",
+    "İda",
+    "ĳ",
+    "ὈΔΥΣΣΕΎΣ",
+    "五月",
+    "\u3164",
+    "e\u0301",
+    "the",
+    "Ltd.",
+    "J.",
+    "du",
+    "rock-n-roll",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from((*PIECES, " ", " ", " ", "  ", "\n", ", ", ".", "?", "'", "\u200b")), max_size=14).map(
+        "".join
+    )
+)
+def test_the_key_of_a_phrase_is_the_key_of_what_is_shown(text: str) -> None:
+    phrases = [seen for seen in sightings(text) if seen.shape in ("name", "phrase", "uncased")]
+    phrases = [seen for seen in phrases if not (seen.inflected or seen.initial)]
+    assert [seen.query for seen in phrases] == [norm(seen.display) for seen in phrases]

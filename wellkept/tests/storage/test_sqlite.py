@@ -1,5 +1,6 @@
 """What only the SQLite file promises: many processes, sudden death, damage, migrations."""
 
+import json
 import os
 import random
 import shutil
@@ -48,7 +49,7 @@ def slugs(store: SqliteStore) -> list[str]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SqliteStore]:
+def opened(path: Path | str) -> Iterator[SqliteStore]:
     store = SqliteStore(path)
     try:
         yield store
@@ -315,7 +316,7 @@ def test_the_settings_that_durability_and_forgetting_need_are_on(tmp_path: Path)
         assert found["secure-delete"] == 1
 
 
-def test_names_are_looked_up_with_one_query_that_does_not_scan() -> None:
+def test_names_are_looked_up_with_few_queries_that_do_not_scan() -> None:
     store = SqliteStore(":memory:")
     for number in range(50):
         put(store, f"p{number}")
@@ -323,10 +324,66 @@ def test_names_are_looked_up_with_one_query_that_does_not_scan() -> None:
     store._reader.exec_trace = lambda _, sql, __: seen.append(sql) or True  # type: ignore[func-returns-value]
     store.find_names("default", "alias", ["k", "l", "m"])
     store._reader.exec_trace = None
-    assert len(seen) == 1
-    plan = [str(row[3]) for row in store._reader.execute("EXPLAIN QUERY PLAN " + seen[0], ("[]", "default", "alias"))]
-    assert [step for step in plan if step.startswith("SCAN") and "wanted" not in step] == []
+    queries = [sql for sql in seen if sql != "PRAGMA data_version"]
+    assert len(queries) == 2
+    for sql, values in zip(queries, [("default", 4), ("[]", "default", "alias")], strict=True):
+        plan = [str(row[3]) for row in store._reader.execute("EXPLAIN QUERY PLAN " + sql, values)]
+        assert [step for step in plan if step.startswith("SCAN") and "wanted" not in step] == []
     store.close()
+
+
+def asked_of_the_file(store: SqliteStore, *keys: str) -> tuple[list[str], int]:
+    """The slugs found, and how many keys the file was asked for."""
+    asked: list[int] = []
+
+    def trace(_: object, sql: str, values: object) -> bool:
+        if "json_each" in sql and isinstance(values, tuple):
+            asked.append(len(json.loads(str(values[0]))))
+        return True
+
+    store._reader.exec_trace = trace
+    try:
+        return [match.page.slug for match in store.find_names("default", "alias", keys)], sum(asked)
+    finally:
+        store._reader.exec_trace = None
+
+
+@pytest.mark.parametrize("place", [":memory:", "file"])
+def test_names_that_no_page_has_are_not_looked_up_once_all_are_known(place: str, tmp_path: Path) -> None:
+    with opened(place if place == ":memory:" else tmp_path / "memory.db") as store:
+        put(store, "a")
+        absent = [f"absent {number}" for number in range(50)]
+        assert asked_of_the_file(store, *absent) == ([], 0)
+        assert asked_of_the_file(store, *absent, "k") == (["a"], 1)
+        put(store, "b")
+        assert asked_of_the_file(store, *absent, "k") == (["a", "b"], 1)
+        store.reset()
+        assert asked_of_the_file(store, *absent, "k")[0] == []
+
+
+def test_names_that_another_process_writes_are_found_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as store, opened(tmp_path / "memory.db") as other:
+        absent = [f"absent {number}" for number in range(50)]
+        assert asked_of_the_file(store, *absent, "k") == ([], 0)
+        put(other, "a")
+        assert asked_of_the_file(store, *absent, "k") == (["a"], 1)
+
+
+def test_a_writer_finds_the_names_it_has_not_committed(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as store:
+        absent = [f"absent {number}" for number in range(50)]
+        assert asked_of_the_file(store, *absent, "k") == ([], 0)
+        with store.transaction():
+            put(store, "a")
+            assert [match.page.slug for match in store.find_names("default", "alias", ["k"])] == ["a"]
+        assert asked_of_the_file(store, *absent, "k")[0] == ["a"]
+
+
+def test_very_many_names_are_asked_of_the_file_and_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wellkept.storage.sqlite._KNOWN_NAMES", 10)
+    with opened(tmp_path / "memory.db") as store:
+        put(store, "a")
+        assert asked_of_the_file(store, "k", *map(str, range(20))) == (["a"], 21)
 
 
 def test_reset_takes_as_many_statements_for_a_full_store_as_for_an_empty_one() -> None:

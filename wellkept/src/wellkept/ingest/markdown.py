@@ -26,6 +26,18 @@ _FRONT_MATTER = regex.compile(
 )
 _KEY_LINE = regex.compile(r"([\p{L}_][\p{L}\p{N}_-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _ITEM_LINE = regex.compile(r"[ \t]*-[ \t]+(.*)$")
+# Lines of which any YAML reader makes the same: a name or an item, and text without signs, in quotes, or a short list.
+_SURE_START = r"[[\p{L}\p{M}\p{N}\p{P}\p{S}]--[-?:,\[\]{}#&*!|>'\"%@`]]"
+_SURE_CHAR = r"[[\p{L}\p{M}\p{N}\p{P}\p{S} ]--[:#]]"
+_SURE_PLAIN = rf"{_SURE_START}(?:(?:{_SURE_CHAR}|:(?=[\p{{L}}\p{{N}}/]))*(?<! ))?"
+_SURE_QUOTED = r"\"[[\p{L}\p{M}\p{N}\p{P}\p{S} ]--[\"\\]]*\"|'[[\p{L}\p{M}\p{N}\p{P}\p{S} ]--[']]*'"
+_SURE_PART = rf"{_SURE_START}(?:[[\p{{L}}\p{{M}}\p{{N}}\p{{P}}\p{{S}} ]--[:#,?\[\]{{}}]]*(?<! ))?|{_SURE_QUOTED}"
+_SURE_LINE = regex.compile(
+    rf"(?V1)(?:(?P<key>[\p{{L}}_][\p{{L}}\p{{N}}_-]{{0,63}}):|(?P<indent> *)-(?= ))"
+    rf"(?: +(?:(?P<plain>{_SURE_PLAIN})|(?P<quoted>{_SURE_QUOTED})"
+    rf"|\[ *(?:(?P<part>{_SURE_PART}) *(?:, *(?P<part>{_SURE_PART}) *)*)?(?P<list>\])))? *"
+)
+_NULLS = frozenset({"~", "null", "Null", "NULL"})
 _FENCE = regex.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 _HEADING_MARK = regex.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _DATED_ITEM = regex.compile(
@@ -113,7 +125,30 @@ def _front_values(head: str) -> Mapping[str, _Value] | None:
     """What the keys say, or None when the text between the marks is no front matter at all."""
     if not head.strip():
         return {}
-    return (_yaml_values(head) if len(head) <= _LONGEST_YAML else None) or _line_values(head) or None
+    structured = (_sure_values(head) or _yaml_values(head)) if len(head) <= _LONGEST_YAML else None
+    return structured or _line_values(head) or None
+
+
+def _sure_values(head: str) -> Mapping[str, _Value] | None:
+    """What YAML would say, read much sooner; None where that is not plain to see from each line by itself."""
+    values: dict[str, _Value] = {}
+    key, indent = "", None
+    for line in filter(None, head.split("\n")):
+        found = _SURE_LINE.fullmatch(line)
+        if found is None or found["plain"] in _NULLS or not _NULLS.isdisjoint(found.captures("part")):
+            return None
+        text = found["plain"] or _unquoted(found["quoted"] or "")
+        bare = found["plain"] is None and found["quoted"] is None and found["list"] is None
+        if found["key"] is not None:
+            name = found["key"].lower()
+            values[name] = text if found["list"] is None else tuple(map(_unquoted, found.captures("part")))
+            key, indent = name if bare else "", None
+        elif not key or bare or found["list"] is not None or indent not in (None, found["indent"]):
+            return None
+        else:
+            indent, before = found["indent"], values[key]
+            values[key] = (*before, text) if isinstance(before, tuple) else (text,)
+    return values
 
 
 class _Loader(yaml.SafeLoader):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from wellkept.model import NameKind, PageRef
 from wellkept.names import ascii_slug, fold, slugify, with_space
 from wellkept.recall.apart import told_apart
-from wellkept.recall.sighting import Sighting
+from wellkept.recall.sighting import Shape, Sighting
 from wellkept.storage import Store
 
 LOG = logging.getLogger(__name__)
@@ -59,15 +60,16 @@ def _itself(query: str) -> tuple[str, ...]:
     return (query,)
 
 
-@lru_cache(maxsize=CACHED)
 def _folded(query: str) -> tuple[str, ...]:
-    bare = fold(query)
-    return (bare,) if len(bare) < _UMLAUT_CHARS else _distinct(bare, fold(_with_umlauts(bare)))
+    bare = query if query.isascii() and "`" not in query else fold(query)
+    if len(bare) >= _UMLAUT_CHARS and ("ae" in bare or "oe" in bare or "ue" in bare):
+        return _distinct(bare, fold(_with_umlauts(bare)))
+    return (bare,) if bare else ()
 
 
 @lru_cache(maxsize=CACHED)
 def _slugs(query: str) -> tuple[str, ...]:
-    return _distinct(query, slugify(query), ascii_slug(query))
+    return _distinct(query, slugify(query), "" if query.isascii() else ascii_slug(query))
 
 
 @lru_cache(maxsize=CACHED)
@@ -170,41 +172,66 @@ _Match = tuple[Sighting, Resolution | None]
 
 def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex:
     """Ask the store for every name that an arm may need: at most one query per kind of name."""
-    wanted: dict[NameKind, dict[str, set[str]]] = {}
-    for query, arms in _questions(sighted).items():
-        for kind, keys in arms:
-            asked = wanted.setdefault(kind, {})
-            for key in keys(query):
-                asked.setdefault(key, set()).add(query)
     pages: dict[NameKind, Mapping[str, Sequence[PageRef]]] = {}
     failed: set[str] = set()
     answered: set[str] = set()
-    for kind, asked in wanted.items():
+    for kind, asked in _asked(sighted).items():
         try:
-            pages[kind] = _pages_by_key(store, source, kind, list(asked)[:KEYS_PER_QUERY])
+            pages[kind] = _pages_by_key(store, source, kind, list(islice(asked.keys, KEYS_PER_QUERY)))
         except Exception:
             LOG.exception("names of kind %s could not be looked up", kind)
             failed |= {arm.name for arm in ARMS if arm.kind == kind} | {"alias-weak"}
         else:
-            answered.update(query for key in pages[kind] for query in asked[key])
+            answered.update(pages[kind], *(asked.spelled.get(key, ()) for key in pages[kind]))
     return NameIndex(pages, frozenset(answered), tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
 
 
-_Question = tuple[NameKind, Callable[[str], tuple[str, ...]]]
+_Look = tuple[Shape, bool, bool, bool]
 
 
-def _questions(sighted: Iterable[Sighting]) -> Mapping[str, dict[_Question, None]]:
-    """What to ask for each query, strong ones first, so that a flood of weak ones cannot crowd them out."""
-    strong: dict[str, dict[_Question, None]] = {}
-    weak: dict[str, dict[_Question, None]] = {}
-    usual: dict[tuple[str, bool, bool, bool], dict[_Question, None]] = {}
+@dataclass(slots=True)
+class _Asked:
+    """The keys to be looked up for one kind of name, and which queries have a key that is not the query itself."""
+
+    keys: dict[str, None] = field(default_factory=dict)
+    spelled: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, keys: Callable[[str], tuple[str, ...]], queries: Mapping[str, None]) -> None:
+        """The keys of these queries, after those that are there."""
+        if keys is _itself:
+            self.keys.update(queries)
+            return
+        for query in queries:
+            for key in keys(query):
+                self.keys[key] = None
+                if key != query:
+                    self.spelled.setdefault(key, []).append(query)
+
+
+def _asked(sighted: Iterable[Sighting]) -> Mapping[NameKind, _Asked]:
+    """What to ask for, strong queries first, so that a flood of weak ones cannot crowd them out."""
+    by_look: dict[_Look, dict[str, None]] = {}
     for sighting in sighted:
         look = (sighting.shape, sighting.weak, sighting.single, bool(sighting.initial))
-        if look not in usual:
-            long = replace(sighting, query="x" * _WEAK_SURNAME_CHARS)
-            usual[look] = dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long))
-        (weak if sighting.weak else strong).setdefault(sighting.query, {}).update(usual[look])
-    return {query: strong.get(query, {}) | weak.get(query, {}) for query in (*strong, *weak)}
+        by_look.setdefault(look, {})[sighting.query] = None
+    asked: dict[NameKind, _Asked] = {}
+    for weak in (False, True):
+        questions: dict[tuple[NameKind, Callable[[str], tuple[str, ...]]], dict[str, None]] = {}
+        for look, queries in by_look.items():
+            if look[1] == weak:
+                for question in _questions(look):
+                    questions.setdefault(question, {}).update(queries)
+        for (kind, keys), queries in questions.items():
+            asked.setdefault(kind, _Asked()).add(keys, queries)
+    return asked
+
+
+@lru_cache(maxsize=256)
+def _questions(look: _Look) -> tuple[tuple[NameKind, Callable[[str], tuple[str, ...]]], ...]:
+    """The kinds of name, each with its keys, that some arm looks up for a sighting of this look."""
+    shape, weak, single, initial = look
+    long = Sighting("", "x" * _WEAK_SURNAME_CHARS, weak, 0, 0, shape, single=single, initial="x" if initial else "")
+    return tuple(dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long)))
 
 
 def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]) -> Mapping[str, Sequence[PageRef]]:

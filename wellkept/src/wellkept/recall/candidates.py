@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import Literal
 from unicodedata import normalize
 
@@ -190,6 +190,7 @@ def _bare(key: str) -> str:
     return str(_POSSESSIVE.sub("", key))
 
 
+@lru_cache(maxsize=16_384)
 def _case(word: str) -> Case:
     first = _ANY_LETTER.search(word)
     if first is None:
@@ -450,12 +451,12 @@ def _is_mass(reading: Reading, word: Word, after: Word) -> bool:
 
 def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
     word, speech = reading.words[at], reading.speech
-    if word.case == "lower" and (_touches_slash(reading.text, word) or _is_no_name_here(reading, at)):
-        return
     uncased = word.case == "uncased"
-    shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
         return
+    if not uncased and (_touches_slash(reading.text, word) or _is_no_name_here(reading, at)):
+        return
+    shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     excludes = _namesakes(reading, at)
     if word.case == "lower" and _is_impersonal(reading, at):
         excludes |= _PERSONS
@@ -500,6 +501,7 @@ def _touches_slash(text: str, word: Word) -> bool:
     return text[max(0, word.start - 1) : word.start] in _SLASHES or text[word.end : word.end + 1] in _SLASHES
 
 
+@lru_cache(maxsize=16_384)
 def _forms(word: str, genitive: bool = False) -> Sequence[str]:
     """The word as written, and what is left without a possessive, an article, an ending or a clitic glued to it."""
     forms = [word]
@@ -517,7 +519,7 @@ def _forms(word: str, genitive: bool = False) -> Sequence[str]:
     forms += _hyphen_forms(bare)
     if _UNCASED.search(word):
         forms += _unclitic(bare)
-    return list(dict.fromkeys(form for form in forms if form))
+    return tuple(dict.fromkeys(form for form in forms if form))
 
 
 def _split_once(word: str) -> tuple[str, str, str]:
@@ -551,38 +553,49 @@ def _unclitic(word: str) -> list[str]:
 
 def _phrases(reading: Reading) -> Iterator[Sighting]:
     """Runs of two words and more: names of several words, whatever their case."""
-    count = len(reading.words)
+    words, telling, count = reading.words, reading.telling, len(reading.words)
     longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
-    for at in range(count):
+    gaps = [reading.text[before.end : after.start] for before, after in pairwise(words)]
+    edges = _Edges(
+        tuple(_edge_forms(word, True, False)[:forms] for word in words),
+        tuple(_edge_forms(word, False, reading.genitive)[:forms] for word in words),
+        forms,
+    )
+    for at, first in enumerate(words):
+        tells, lower, key = telling[at], first.case == "lower", first.key
         for last in range(at + 1, min(at + longest, count)):
-            gap = reading.text[reading.words[last - 1].end : reading.words[last].start]
-            if len(gap) > 3 and not gap.isspace():
+            gap, word = gaps[last - 1], words[last]
+            if (len(gap) > 3 and not gap.isspace()) or word.end - first.start > NAME_CHARS:
                 break
-            if reading.words[last].end - reading.words[at].start > NAME_CHARS:
-                break
-            yield from _phrase(reading, at, last, forms)
+            tells, lower = tells or telling[last], lower and word.case == "lower"
+            key = f"{key} {word.key}" if key and gap == " " and word.key else ""
+            if tells and not (lower and _is_idle_talk(reading, at, last)):
+                yield from _phrase(reading, at, last, edges, key)
 
 
-def _phrase(reading: Reading, at: int, last: int, forms: int) -> Iterator[Sighting]:
-    words = reading.words[at : last + 1]
-    if not any(reading.telling[at : last + 1]):
-        return
-    start, end = words[0].start, words[-1].end
-    strong = _is_name_run(words)
-    if not strong and _is_idle_talk(reading, at, last):
-        return
-    shape: Shape = "name" if strong else "uncased" if words[0].case == "uncased" else "phrase"
-    for variant, surface in enumerate(_phrase_forms(reading, words, forms)):
-        key = norm(surface)
-        if key:
-            mid = strong and not words[0].opens
-            yield Sighting(surface, key, not strong, start, end, shape, mid=mid, variant=variant)
-    if strong and len(words) <= _INFLECTED_WORDS:
-        surface = reading.text[start:end]
-        for key in _plain_runs(reading, at, last):
-            yield Sighting(
-                surface, key, False, start, end, shape, mid=not words[0].opens, variant=forms, inflected=True
-            )
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """The first `most` forms of each word of a text, as the first and as the last word of a phrase."""
+
+    heads: tuple[Sequence[str], ...]
+    tails: tuple[Sequence[str], ...]
+    most: int
+
+
+def _phrase(reading: Reading, at: int, last: int, edges: _Edges, key: str) -> Iterator[Sighting]:
+    """The sightings of one run of words, whose key as it stands is `key`, or "" where that is not known."""
+    words = reading.words
+    start, end = words[at].start, words[last].end
+    strong = words[at].case == words[last].case == "capital" and _is_name_run(words[at : last + 1])
+    shape: Shape = "name" if strong else "uncased" if words[at].case == "uncased" else "phrase"
+    mid = strong and not words[at].opens
+    surface = reading.text[start:end]
+    for variant, form in enumerate(_phrase_forms(reading, at, last, edges)):
+        if query := key if key and form == surface else norm(form):
+            yield Sighting(form, query, not strong, start, end, shape, mid, False, variant)
+    if strong and last - at < _INFLECTED_WORDS:
+        for query in _plain_runs(reading, at, last):
+            yield Sighting(surface, query, False, start, end, shape, mid, False, edges.most, True)
 
 
 def _plain_runs(reading: Reading, at: int, last: int) -> Iterator[str]:
@@ -593,13 +606,13 @@ def _plain_runs(reading: Reading, at: int, last: int) -> Iterator[str]:
 
 
 def _is_idle_talk(reading: Reading, at: int, last: int) -> bool:
-    """Whether a phrase in lower case only describes: "the duke of", "a long night", "how to win".
+    """Whether a phrase, all in lower case, only describes: "the duke of", "a long night", "how to win".
 
     "The studio" may be a name.
     """
-    words, told = reading.words[at : last + 1], reading.telling[at : last + 1]
-    if any(word.case != "lower" for word in words) or _is_quoted(reading, at, last):
+    if _is_quoted(reading, at, last):
         return False
+    words, told = reading.words[at : last + 1], reading.telling[at : last + 1]
     after = reading.words[last + 1].key if last + 1 < len(reading.words) else ""
     if _is_described(reading, at, last) or (words[0].key == "the" and after == "of"):
         return True
@@ -627,21 +640,23 @@ def _edge_forms(word: Word, leading: bool, genitive: bool) -> Sequence[str]:
     return _forms(word.text, genitive) if changes and not (leading and hangul) else (word.text,)
 
 
-def _phrase_forms(reading: Reading, words: Sequence[Word], forms: int) -> Iterator[str]:
-    text, first, last = reading.text, words[0], words[-1]
-    middle = text[first.end : last.start]
-    seen = dict.fromkeys(f"{head}{middle}{last.text}" for head in _edge_forms(first, True, False)[:forms])
-    seen.update(
-        dict.fromkeys(f"{first.text}{middle}{tail}" for tail in _edge_forms(last, False, reading.genitive)[:forms])
-    )
-    whole = text[first.start : last.end]
+def _phrase_forms(reading: Reading, at: int, last: int, edges: _Edges) -> Iterable[str]:
+    text, first, final = reading.text, reading.words[at], reading.words[last]
+    whole = text[first.start : final.end]
+    ends = _has_name_ending(text, final)
+    articles = _articles(first.key) if reading.words[at + 1].case == "capital" else ()
+    heads, tails = edges.heads[at], edges.tails[last]
+    if len(heads) == len(tails) == 1 and not ends and not articles and "." not in whole:
+        return (whole,)
+    middle = text[first.end : final.start]
+    seen = dict.fromkeys(f"{head}{middle}{final.text}" for head in heads)
+    seen.update(dict.fromkeys(f"{first.text}{middle}{tail}" for tail in tails))
     if "." in whole:
         seen[whole.replace(".", "")] = None
-    if _has_name_ending(text, last):
-        seen[text[first.start : last.end + 1]] = None
-    if words[1].case == "capital":
-        seen.update(dict.fromkeys(f"{article}{text[first.end : last.end]}" for article in _articles(first.key)))
-    yield from seen
+    if ends:
+        seen[text[first.start : final.end + 1]] = None
+    seen.update(dict.fromkeys(f"{article}{text[first.end : final.end]}" for article in articles))
+    return seen
 
 
 def _articles(contracted: str) -> Sequence[str]:
@@ -660,6 +675,8 @@ def _symbol_phrases(text: str) -> Iterator[Sighting]:
     parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
     signs = [bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
     for at, (start, _) in enumerate(parts):
+        if True not in signs[at : at + _SYMBOL_WORDS]:
+            continue
         for last in range(at, min(at + _SYMBOL_WORDS, len(parts))):
             end = parts[last][0] + len(parts[last][1])
             if end - start > NAME_CHARS:

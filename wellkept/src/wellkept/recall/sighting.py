@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Shape = Literal["name", "handle", "code", "word", "phrase", "uncased", "hangul", "glued", "emoji"]
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(NamedTuple):
     """A stretch of text that may name a page.
 
     `query` is its key under `norm`; `weak` says that its spelling alone is no sign of a name; `start` and `end` are

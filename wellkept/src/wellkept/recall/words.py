@@ -84,6 +84,7 @@ class Speech:
         self.sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
         self._spoken = frozenset(told) | self.sure
         self.likely = self.sure if _EN in told else self._spoken
+        self._hard, self._soft = _words_of("hard", self.sure), _words_of("soft", self._spoken)
         if not best and not any(map(_is_english, seen)):
             self.likely |= {language.code for language in languages() if seen & language.words("common")}
 
@@ -97,11 +98,11 @@ class Speech:
 
     def is_hard(self, word: str) -> bool:
         """Whether the word never names anything."""
-        return self._in("hard", word, self.sure)
+        return word in self._hard
 
     def is_soft(self, word: str) -> bool:
         """Whether the word names something only in the middle of a sentence."""
-        return self._in("soft", word, self._spoken)
+        return word in self._soft
 
     def is_calendar(self, word: str) -> bool:
         """Whether the word is a day or a month."""
@@ -196,6 +197,7 @@ def is_noun(word: str) -> bool:
     return _is_english(word) or word in languages()[1].words("common")
 
 
+@lru_cache(maxsize=16_384)
 def _is_english(word: str) -> bool:
     common = languages()[0].words("common")
     return word in common or any(stem in common for stem in _stems(word))

@@ -9,8 +9,9 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -43,6 +44,9 @@ from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 _BUSY_MS = 5000
 _BODY_START_CHARS = 2000
 _LARGEST_LIMIT = 2**31
+_INDEXED_AT_ONCE = 256
+_KNOWN_NAMES = 200_000
+_KNOWN_SOURCES = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -84,14 +88,18 @@ _PAGES = """source, slug, title, content, body, type, summary, aliases, status, 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by"""
 
-_PUT_PAGE = """
+_ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
   aliases, summary)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source, slug) DO UPDATE SET title = excluded.title, type = excluded.type, status = excluded.status,
-  trust = excluded.trust, superseded_by = excluded.superseded_by, updated_at = excluded.updated_at,
-  chunk_count = excluded.chunk_count, chunk_chars = excluded.chunk_chars, aliases = excluded.aliases,
-  summary = excluded.summary
+ON CONFLICT (source, slug) DO NOTHING
+RETURNING id
+"""
+
+_REPLACE_PAGE = """
+UPDATE pages SET title = ?, type = ?, status = ?, trust = ?, superseded_by = ?, updated_at = ?, chunk_count = ?,
+  chunk_chars = ?, aliases = ?, summary = ?
+WHERE source = ? AND slug = ?
 RETURNING id
 """
 
@@ -166,6 +174,16 @@ _Value = None | int | float | str | bytes
 _Values = tuple[_Value, ...]
 
 
+@dataclass(slots=True)
+class _Known:
+    """The names of one source in one state of the database: how many keys were asked for, and all that there are."""
+
+    state: tuple[int, int]
+    asked: int = 0
+    due: int = 0
+    keys: Mapping[str, frozenset[str]] | None = None
+
+
 class SqliteStore:
     """A Store in one file, or in memory for ":memory:".
 
@@ -179,6 +197,9 @@ class SqliteStore:
         self._writes = threading.RLock()
         self._depth = 0
         self._owner: int | None = None
+        self._unindexed: tuple[int, ...] = ()
+        self._names_written = 0
+        self._known: dict[str, _Known] = {}
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -200,11 +221,15 @@ class SqliteStore:
             begin, commit, rollback = _steps(self._depth)
             self._run(self._writer, begin)
             self._depth, self._owner = self._depth + 1, threading.get_ident()
+            unindexed = self._unindexed
             try:
                 yield
+                if self._depth == 1:
+                    self._index()
                 self._run(self._writer, commit)
             except BaseException:
                 self._undo(rollback)
+                self._unindexed = unindexed
                 raise
             finally:
                 self._depth -= 1
@@ -226,7 +251,7 @@ class SqliteStore:
     def add_source(self, source: Source) -> None:
         """Make sure the source exists. Known already: its owner stays as it was."""
         _check_text("source", source.id)
-        with self.transaction():
+        with self.transaction() if self._owner != threading.get_ident() else nullcontext():
             self._change("INSERT INTO sources VALUES (?, ?) ON CONFLICT DO NOTHING", (source.id, source.owner))
 
     def sources(self) -> tuple[Source, ...]:
@@ -254,12 +279,27 @@ class SqliteStore:
             page.summary,
         )
         with self.transaction():
+            self._names_written += 1
             self.add_source(Source(page.source))
-            ((page_id,),) = self._change(_PUT_PAGE, values)
-            self._clear_page(page_id)
+            new = self._change(_ADD_PAGE, values)
+            ((page_id,),) = new or self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
+            if not new:
+                self._clear_page(page_id)
             self._fill_page(page_id, page, chunks, names)
 
+    def _index(self) -> None:
+        """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
+        if self._unindexed:
+            pages, self._unindexed = json.dumps(self._unindexed), ()
+            self._change(
+                "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text FROM json_each(?) AS wanted "
+                "CROSS JOIN chunks AS c ON c.page_id = wanted.value CROSS JOIN chunks_searched AS s ON s.id = c.id",
+                (pages,),
+            )
+
     def _clear_page(self, page_id: int) -> None:
+        if page_id in self._unindexed:
+            self._index()
         # The index keeps no text of its own: it forgets a chunk only while the chunk can still be read.
         self._change(
             "INSERT INTO chunks_fts (chunks_fts, rowid, text) SELECT 'delete', s.id, s.text "
@@ -276,11 +316,9 @@ class SqliteStore:
             "INSERT INTO chunks (page_id, ordinal, chars, text, searched) VALUES (?, ?, ?, ?, ?)",
             [(page_id, chunk.ordinal, len(chunk.text), chunk.text, _searched(chunk.text)) for chunk in chunks],
         )
-        self._change(
-            "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text "
-            "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
-            (page_id,),
-        )
+        self._unindexed += (page_id,)
+        if len(self._unindexed) >= _INDEXED_AT_ONCE:
+            self._index()
         self._change_many(
             "INSERT INTO names (source, kind, key, page_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(page.source, name.kind, name.key, page_id) for name in names],
@@ -316,12 +354,45 @@ class SqliteStore:
 
         The names of a superseded page are those of the page that took its place.
         """
-        wanted = [key for key in dict.fromkeys(keys) if _is_storable(key)]
+        wanted = dict.fromkeys(keys)
         if not wanted or not _is_storable(source):
             return ()
-        rows = self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind))
+        state = self._state()
+        known = self._known_keys(source, kind, state, len(wanted))
+        rows = self._rows_of_names(source, kind, wanted if known is None else known.intersection(wanted))
+        if known is not None and self._state() != state:
+            rows = self._rows_of_names(source, kind, wanted)
         with self._read_soundly():
             return tuple(NameMatch(row[0], _page_ref(row[1:])) for row in rows)
+
+    def _rows_of_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> list[_Row]:
+        wanted = [key for key in keys if _is_storable(key)]
+        return self._select(_FIND_NAMES, (json.dumps(wanted, ensure_ascii=False), source, kind)) if wanted else []
+
+    def _state(self) -> tuple[int, int]:
+        """Differs whenever a name may have come or gone since, by whomever."""
+        ((version,),) = self._select("PRAGMA data_version")
+        return version, self._names_written
+
+    def _known_keys(self, source: str, kind: NameKind, state: tuple[int, int], asked: int) -> frozenset[str] | None:
+        """Every key of that kind in a state, or None where they have not been read: most of what is asked is none.
+
+        All names of a source are read once as many keys were asked for, and held unless they are very many.
+        """
+        if self._owner == threading.get_ident():
+            return None
+        known = self._known.get(source)
+        if known is None or known.state != state:
+            if len(self._known) >= _KNOWN_SOURCES:
+                self._known.clear()
+            known = self._known[source] = _Known(state)
+        known.asked += asked
+        if known.keys is None and known.due <= known.asked <= _KNOWN_NAMES:
+            known.due = 4 * known.asked
+            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, known.asked + 1))
+            if len(rows) <= known.asked:
+                known.keys = _by_kind(rows)
+        return None if known.keys is None else known.keys.get(kind, frozenset())
 
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal).
@@ -333,6 +404,8 @@ class SqliteStore:
         phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
+        if self._owner == threading.get_ident():
+            self._index()
         with self._reading(), self._read_soundly():
             matches = self._select(_MATCHING_CHUNKS, (json.dumps(phrases, ensure_ascii=False), source))
             ((chunks, chars),) = self._select(_SOURCE_SIZE, (source,))
@@ -409,6 +482,8 @@ class SqliteStore:
     def reset(self) -> None:
         """Empty every table, keep the schema, let ids start again at 1."""
         with self.transaction():
+            self._names_written += 1
+            self._index()
             for statement in _EMPTY_EVERYTHING:
                 self._change(statement)
 
@@ -512,6 +587,13 @@ class SqliteStore:
             if isinstance(error, kind):
                 return StoreUnavailable(self._path, remedy)
         return StoreUnavailable(self._path, f"{error}. Check the file and its disk, or restore a copy")
+
+
+def _by_kind(rows: Iterable[_Row]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, list[str]] = {}
+    for kind, key in rows:
+        found.setdefault(kind, []).append(key)
+    return {kind: frozenset(keys) for kind, keys in found.items()}
 
 
 def _steps(depth: int) -> tuple[str, str, tuple[str, ...]]:
