@@ -21,12 +21,12 @@ from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.model import Fixture, RunContext
 from brainbench.replay import observations_hash, replay
-from brainbench.replay.fence import can_fence
 from brainbench.replay.sweep import sweep
 from brainbench.run import choose, measure, tasks_of
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, judge
 from brainbench.systems import load_system
+from brainbench.systems.fence import can_fence
 
 pytestmark = [pytest.mark.req("C-642"), pytest.mark.timeout(300)]
 PAIRS = 8
@@ -149,7 +149,7 @@ def failed_outside(place: Path, name: str, directory: Path) -> int:
     """Failures of a system that is played in this process, in the order of the files, all seams one after the other."""
     corpus = corpora.read(place / "fixtures", include_holdout=False)
     gold = golds.read(corpus, place / "gold")
-    system, count = load_system(f"cheating:{name}"), 0
+    system, count = load_system(f"cheating:{name}", here=True), 0
     for harness in HARNESSES:
         played = []
         for number, fixture in enumerate(corpus.fixtures):

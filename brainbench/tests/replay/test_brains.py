@@ -120,7 +120,7 @@ def test_a_slow_system_costs_its_fixtures_in_that_brain_and_no_other(
         for n in range(6):
             large = brain if n % 2 else None
             fixture = script(f"Did Tassel{n}by call?", fixture_id=f"f-{n}")
-            work.append(Task(system, SEAMS["openclaw"], fixture, f"run-{n}", 42, can, large))
+            work.append(Task(system, SEAMS["openclaw"], fixture, f"run-{n}", 42, can, brain=large))
     started = time.monotonic()
     replays = sweep(work, 2, fixture_seconds=30.0).replays
     assert time.monotonic() - started < 60

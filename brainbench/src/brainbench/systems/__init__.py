@@ -61,6 +61,8 @@ DOORS: Mapping[str, str] = {
     "mcp:": "brainbench.systems.mcp_server:McpServer",
 }
 """How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
+HOSTED = "brainbench.systems.hosted:Hosted"
+"""What is made of the name of a Python class that does not come with the bench, and its Access."""
 
 
 class System:
@@ -193,20 +195,32 @@ def system_names() -> tuple[str, ...]:
     return (*SYSTEMS, *third)
 
 
-def load_system(name: str, access: Access | None = None) -> System:
+def load_system(name: str, access: Access | None = None, *, here: bool = False) -> System:
     """A system by its name, by `module:Class`, or through a door. UsageError lists what is known, or what is wrong.
 
-    What is behind a door gets what `access` lets it have. `BREAK:NAME` is the system of that name with a break.
+    What is behind a door gets what `access` lets it have, and so does a class that does not come with the bench: it
+    gets a process of its own, unless it is to be made `here`. `BREAK:NAME` is the system of that name with a break.
     """
     kind, _, inner = name.partition(":")
     if inner and kind in BREAKS:
-        return _broken(name, BREAKS[kind], load_system(inner, access))
+        return _broken(name, BREAKS[kind], load_system(inner, access, here=here))
     door = next((target for start, target in DOORS.items() if name.startswith(start)), None)
+    if door is None and name not in SYSTEMS and not here:
+        _class_of(name)  # an unknown name needs no process
+        door = HOSTED
+    system = _made(name, door, access or Access())
+    if not isinstance(system, System):
+        raise UsageError(f"--system: {name} is not a brainbench.systems.System")
+    for problem in _problems(system):
+        raise UsageError(f"--system: {name}: {problem}")
+    system.name = name
+    return system
+
+
+def _made(name: str, door: str | None, access: Access) -> object:
+    """The client behind a door, or the object of a class. UsageError for whatever is raised."""
     try:
-        if door is not None:
-            system = _attribute(door)(name, access or Access())
-        else:
-            system = _attribute(_class_of(name))()
+        return _attribute(_class_of(name))() if door is None else _attribute(door)(name, access)
     except ImportError as error:
         where = f"; `pip install {name}` first" if error.name == name else ""
         raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
@@ -216,12 +230,6 @@ def load_system(name: str, access: Access | None = None) -> System:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
     except Exception as error:
         raise UsageError(f"--system: {name} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(system, System):
-        raise UsageError(f"--system: {name} is not a brainbench.systems.System")
-    for problem in _problems(system):
-        raise UsageError(f"--system: {name}: {problem}")
-    system.name = name
-    return system
 
 
 def _broken(name: str, target: str, whole: System) -> System:
