@@ -103,8 +103,12 @@ class Program:
 
     def say(self, line: bytes) -> None:
         """Begin to send a line; the rest goes while answers are waited for."""
-        self._pending += line
-        self._selector.register(self._in, selectors.EVENT_WRITE)
+        sent = 0
+        with suppress(BlockingIOError, BrokenPipeError):
+            sent = os.write(self._in, line)
+        self._pending = line[sent:]
+        if self._pending:
+            self._selector.register(self._in, selectors.EVENT_WRITE)
 
     def hear(self, deadline: float, most: int) -> bytes:
         """The next line. SystemLost when none comes in time, it is longer than `most`, or the program has ended."""

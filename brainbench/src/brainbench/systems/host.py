@@ -110,7 +110,7 @@ def hello(system: System) -> Hello:
         name=system.name,
         version=plain(system.version, str),
         can=tuple(sorted(system.can)),
-        also=tuple(sorted(own | {"write_pages"})),
+        also=tuple(sorted(own | {"write_pages", "read_pages"})),
         alone=bool(system.alone),
         production=plain(sorted(system.production), tuple[str, ...]),
     )

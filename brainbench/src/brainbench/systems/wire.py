@@ -76,6 +76,14 @@ class PageName:
 
 
 @dataclass(frozen=True, slots=True)
+class PageNames:
+    """Some pages of a source."""
+
+    source: str
+    slugs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FactQuery:
     """Facts of a source: all in the order they were stored, or with a query the best `limit`."""
 
@@ -165,6 +173,7 @@ METHODS: Mapping[str, Method] = {
     "write_page": Method(PageIn, None, Capability.PAGE_WRITE),
     "write_pages": Method(Pages, None, Capability.PAGE_WRITE, optional=True),
     "read_page": Method(PageName, str | None, Capability.PAGE_WRITE),
+    "read_pages": Method(PageNames, tuple[str | None, ...], Capability.PAGE_WRITE, optional=True),
     "edit_page": Method(PageIn, None, Capability.EDIT),
     "keep": Method(Snapshot, None, optional=True),
     "restore": Method(Snapshot, bool, optional=True),
@@ -329,6 +338,12 @@ class Remote(System):
     def read_page(self, source: str, slug: str) -> str | None:
         page: str | None = self._call("read_page", PageName(source, slug))
         return page
+
+    def read_pages(self, source: str, slugs: Sequence[str]) -> Sequence[str | None]:
+        if "read_pages" not in self.also:
+            return super().read_pages(source, slugs)
+        pages: tuple[str | None, ...] = self._call("read_pages", PageNames(source, tuple(slugs)))
+        return pages
 
     def edit_page(self, page: PageIn) -> None:
         self._call("edit_page", page)
