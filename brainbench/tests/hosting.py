@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 
@@ -106,3 +107,30 @@ class Lingering(Placed):
         subprocess.Popen(["sleep", os.environ["LANG"]], start_new_session=True)
         time.sleep(600)
         return Injection("")
+
+
+class Spying(Hooked):
+    """Ships a prompt hook that looks into the process that starts it."""
+
+    def hook_command(self, harness: str) -> Sequence[str]:
+        return [sys.executable, "-c", SPY]
+
+    def hook_environment(self) -> Mapping[str, str]:
+        return {}
+
+    def hook_problem(self, harness: str) -> str | None:
+        return None
+
+    def transcript_root(self, harness: str) -> str:
+        return os.getcwd()
+
+
+SPY = """
+import json, os
+try:
+    open(f"/proc/{os.getppid()}/mem", "rb").close()
+    seen = "seen"
+except OSError as error:
+    seen = type(error).__name__
+print(json.dumps({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": seen}}))
+"""

@@ -280,6 +280,14 @@ class Hogging(Polite):
         return Injection("")
 
 
+class Stout(Polite):
+    """Holds 200 MB."""
+
+    def context(self, ask: Ask) -> Injection:
+        self.held = bytearray(b"x" * (200 << 20))
+        return super().context(ask)
+
+
 class Sprawling(Polite):
     """Writes a file that is too big."""
 

@@ -79,6 +79,11 @@ def test_a_system_that_outgrows_its_bounds_is_ended_and_harms_no_other(name: str
     assert good is None
 
 
+def test_what_a_hosted_class_holds_is_told_as_what_the_run_held() -> None:
+    small, large = (sweep(tasks(f"misbehaving:{name}", 1), 1).peak_mb for name in ("Polite", "Stout"))
+    assert small < 200 < large
+
+
 def test_a_system_that_was_ended_for_its_size_is_played_on() -> None:
     bad, good = errors(sweep(tasks("misbehaving:Bombing", 2), 1, bounds=Bounds(processes=20)).replays)
     assert "processes at once" in str(bad)

@@ -173,6 +173,25 @@ def test_a_program_cannot_look_into_the_worker_that_asks_it(tmp_path: Path) -> N
     assert [seen.text for seen in replayed.observations] == ["PermissionError"]
 
 
+@pytest.mark.slow
+@pytest.mark.req("C-642")
+@pytest.mark.skipif(not can_fence(), reason="this kernel has no Landlock")
+@pytest.mark.parametrize("name", ["hosting:Spying", "degraded:hosting:Spying"])
+def test_the_prompt_hook_of_a_class_cannot_look_into_the_worker_that_starts_it(name: str) -> None:
+    can = CAN | {Capability.HOOK_PROCESS}
+    (replayed,) = sweep([Task(name, SEAMS["claude-code"], script("Ada?"), "r", 42, can)], 1).replays
+    assert [(seen.text, seen.error) for seen in replayed.observations] == [("PermissionError", None)]
+
+
+def test_a_break_around_a_class_that_ends_its_process_counts_its_loss(run: RunContext) -> None:
+    system = load_system("one-page:misbehaving:Crashing")
+    system.open(run)
+    with pytest.raises(SystemLost):
+        system.context(ask("Ada?"))
+    assert system.losses == 1
+    system.close()
+
+
 def running(words: bytes) -> list[str]:
     return [file.parent.name for file in Path("/proc").glob("[0-9]*/cmdline") if words in _read(file)]
 

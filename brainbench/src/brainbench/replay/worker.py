@@ -37,7 +37,7 @@ from brainbench.model import (
 from brainbench.replay import PUSHED, replay
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
-from brainbench.replay.processes import children, limit_files, remove
+from brainbench.replay.processes import children, limit_files, peak_mb, remove
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, scrubbed
 from brainbench.systems.answers import what_happened
@@ -74,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a worker gives back: the replay, its largest size so far in MB, and whether the system was lost."""
+    """What a worker gives back: the replay, the largest size so far in MB, and whether the system was lost."""
 
     replayed: Replayed
     peak_mb: float
@@ -165,7 +165,8 @@ def play(task: Task) -> bytes:
 
 
 def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The largest size so far of this worker, or of a process of its systems that runs and is larger."""
+    return max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *map(peak_mb, children()), 0.0)
 
 
 def _opened(name: str) -> System:

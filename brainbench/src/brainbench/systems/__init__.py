@@ -83,6 +83,8 @@ class System:
     """Whether all who open it share one memory, so that only one worker may play it at a time."""
     losses: int = 0
     """How often what runs the memory, apart from this object, hung or ended."""
+    inside: str = ""
+    """The directory to which what it starts is confined, where that is another's code than this repository's."""
 
     def open(self, run: RunContext) -> None:
         """Start an empty memory with the run's sources."""

@@ -32,6 +32,7 @@ class Hosted(Command):
     def __init__(self, name: str, access: Access) -> None:
         super().__init__(name, access)
         self.call_seconds = math.inf
+        self.inside = access.inside
 
     def argv(self, access: Access) -> list[str]:
         return [sys.executable, "-c", _START, self.name, *map(os.path.abspath, sys.path)]
