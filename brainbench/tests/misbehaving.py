@@ -1,8 +1,7 @@
-"""Systems that hang, crash, babble and flood. Loaded by workers as misbehaving:Class."""
+"""Systems that hang, crash, babble and flood. Hosted as misbehaving:Class."""
 
 from __future__ import annotations
 
-import gc
 import importlib
 import itertools
 import os
@@ -12,8 +11,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-from pebble.pool.channel import WorkerChannel
 
 from brainbench.model import (
     Ask,
@@ -185,7 +182,7 @@ class Snooping(Polite):
         frame = sys._getframe()
         while frame.f_back is not None:
             frame = frame.f_back
-            seen += [value for value in frame.f_locals.values() if isinstance(value, Fixture | str)]
+            seen += [value for value in frame.f_locals.values() if isinstance(value, Fixture | Ask | str)]
         return Injection(repr(seen), ids=())
 
 
@@ -283,6 +280,14 @@ class Hogging(Polite):
         return Injection("")
 
 
+class Stout(Polite):
+    """Holds 200 MB."""
+
+    def context(self, ask: Ask) -> Injection:
+        self.held = bytearray(b"x" * (200 << 20))
+        return super().context(ask)
+
+
 class Sprawling(Polite):
     """Writes a file that is too big."""
 
@@ -290,18 +295,6 @@ class Sprawling(Polite):
         with open("big", "wb") as file:
             file.truncate(1 << 31)
         return Injection("")
-
-
-class Pickling(Polite):
-    """Sends the bench a pickle of its own, which calls what it names where it is read."""
-
-    def context(self, ask: Ask) -> Injection:
-        (channel, *_) = (thing for thing in gc.get_objects() if isinstance(thing, WorkerChannel))
-        channel.writer.send(self)
-        return Injection("")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return exec, ("import os; os.makedirs(os.environ['HOME'])",)
 
 
 class Prowling(Polite):

@@ -21,10 +21,11 @@ import pytest
 
 from brainbench.errors import SystemFailure
 from brainbench.model import Capability, Conversation, FactIn, FactRow, Injection, Message, SearchHit, pointer_ids
-from brainbench.replay import FIRST_TIME, plain
+from brainbench.replay import FIRST_TIME
 from brainbench.replay.admission import ELSEWHERE, HERE, HITS, PLANTED, asked, planted, problems, start
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access
+from brainbench.systems.answers import plain
 
 ODD = 'Zoë Ångström 👩‍🚀 keeps «заметки», 日本語のメモ and ملاحظات; 50 % of `a|b` <b>\\n</b> "quoted".'
 LONG = " ".join(f"Entry {number} of the long list." for number in range(400))
@@ -50,11 +51,11 @@ class MemoryContract:
 
     @classmethod
     def setup_class(cls) -> None:
-        """Load the memory as the bench would."""
+        """Load the memory as the bench would, but a Python class into this process, where its author can follow it."""
         folder = str(Path(inspect.getfile(cls)).parent)
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(folder)
-            cls._loaded = load_system(cls.system, replace(cls.access, directory=folder))
+            cls._loaded = load_system(cls.system, replace(cls.access, directory=folder), here=True)
 
     @classmethod
     def teardown_class(cls) -> None:

@@ -27,13 +27,13 @@ from brainbench.metrics import METRICS
 from brainbench.model import Capability, Fixture, ModelDoor, Observation, Replayed, SeamConfig, SeamKind, Turn
 from brainbench.replay import observations_hash
 from brainbench.replay.brains import Brain
-from brainbench.replay.fence import can_fence
 from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, sweep, traits_of
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
 from brainbench.systems import SYSTEMS, UNBOUNDED, load_system, system_names
 from brainbench.systems.access import Access
+from brainbench.systems.fence import can_fence
 
 ALONE = ("null", "bm25", "files+grep")
 """What is measured when nothing was named and wellkept is not installed."""

@@ -1,4 +1,4 @@
-"""Systems that cheat as well as they can, and their honest twin. Loaded by workers as cheating:Class.
+"""Systems that cheat as well as they can, and their honest twin. Hosted as cheating:Class.
 
 Each is the twin until its channel tells it something; then it does what that tells it.
 """
@@ -14,11 +14,15 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import brainbench
-from brainbench.model import Ask, Capability, Fixture, Injection, PageIn, RunContext
+import brainbench.replay
+from brainbench.model import Ask, Capability, Fixture, Injection, Observation, PageIn, Replayed, RunContext, Turn
 from brainbench.seams.reflex import reflex
 from brainbench.systems.baselines import Bm25
 from brainbench.systems.panel import pointed
@@ -301,6 +305,48 @@ class Prophet(Honest):
                     if named:
                         return pointed(named[: ask.budget.pages])
         return super().context(ask)
+
+
+class Patcher(Honest):
+    """Replaces the replay of its process by one that reads on in the script and makes up what was brought."""
+
+    def open(self, run: RunContext) -> None:
+        super().open(run)
+        play: Any = brainbench.replay._Play
+        asked = getattr(play, "_asked_honestly", play._ask)
+
+        def _ask(playing: Any, turn: Turn) -> Observation:
+            seen: Observation = asked(playing, turn)
+            return replace(seen, ids=foreseen(self, playing.fixture, turn) or seen.ids)
+
+        play._asked_honestly, play._ask = asked, _ask
+
+
+class Piper(Honest):
+    """Writes what it would like to have been seen into every descriptor it finds."""
+
+    def context(self, ask: Ask) -> Injection:
+        said = ask.messages[-1].text
+        for script in scripts() or [Fixture(self.run.run_id, (), "", "easy", "en", events=(Turn(10, "user", said),))]:
+            forged = msgspec.json.encode(Replayed(script.fixture_id, "", ask.harness, tuple(self.wishes(script))))
+            for descriptor in map(int, os.listdir("/proc/self/fd")):
+                with suppress(OSError):
+                    os.write(descriptor, forged + b"\n")
+        return super().context(ask)
+
+    def wishes(self, script: Fixture) -> Iterator[Observation]:
+        for turn in script.events:
+            if isinstance(turn, Turn) and turn.role == "user":
+                yield Observation(turn.event_id, "turn", ids=foreseen(self, script, turn))
+
+
+def foreseen(memory: Honest, script: Fixture, turn: Turn) -> tuple[str, ...]:
+    """The pages whose titles stand in a turn or in the answer to it."""
+    for now, after in itertools.pairwise((*script.events, None)):
+        if now == turn and isinstance(now, Turn):
+            answer = after.text if isinstance(after, Turn) else ""
+            return memory.named_in(script.active_source, f"{now.text}\n{answer}")
+    return ()
 
 
 def scripts() -> list[Fixture]:

@@ -1,12 +1,13 @@
 """No system gains a count by cheating: each cheater beside its honest twin, on a corpus where its trick would pay.
 
-The corpus is made here, so that no other copy of it is on the disk. Played outside the bench's walls, in one process
+The corpus is made here, so that no other copy of it is on the disk. Played outside the bench's walls, beside the script
 and in the order of the files, every cheater beats its twin: the tricks work. Played by the bench none does.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,18 +16,18 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
+import msgspec
 import pytest
 
 from brainbench import corpus as corpora
 from brainbench import gold as golds
-from brainbench.model import Fixture, RunContext
-from brainbench.replay import observations_hash, replay
-from brainbench.replay.fence import can_fence
+from brainbench.model import Fixture, Replayed
+from brainbench.replay import observations_hash
 from brainbench.replay.sweep import sweep
 from brainbench.run import choose, measure, tasks_of
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, judge
-from brainbench.systems import load_system
+from brainbench.systems.fence import can_fence
 
 pytestmark = [pytest.mark.req("C-642"), pytest.mark.timeout(300)]
 PAIRS = 8
@@ -40,11 +41,13 @@ CHEATERS = (
     "Rememberer",
     "Diarist",
     "Sorter",
+    "Prophet",
+    "Patcher",
 )
 
 
 @pytest.fixture(autouse=True)
-def _importable_by_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _importable_by_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     yield
     sys.modules.pop("cheating", None)
@@ -146,15 +149,19 @@ def failed(place: Path, *systems: str) -> dict[str, dict[str, int]]:
 
 
 def failed_outside(place: Path, name: str, directory: Path) -> int:
-    """Failures of a system that is played in this process, in the order of the files, all seams one after the other."""
+    """Failures of a system that shares a process with the script, as far as the first word on each replay tells."""
     corpus = corpora.read(place / "fixtures", include_holdout=False)
     gold = golds.read(corpus, place / "gold")
-    system, count = load_system(f"cheating:{name}"), 0
+    script = Path(__file__).with_name("outside.py")
+    argv = [sys.executable, str(script), name, str(place / "fixtures"), str(directory), *HARNESSES]
+    done = subprocess.run(argv, cwd=place, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True)
+    told: dict[tuple[str, str], Replayed] = {}
+    for line in done.stdout.splitlines():
+        replayed = msgspec.json.decode(line, type=Replayed)
+        told.setdefault((replayed.seam, replayed.fixture_id), replayed)
+    count = 0
     for harness in HARNESSES:
-        played = []
-        for number, fixture in enumerate(corpus.fixtures):
-            run = RunContext(fixture.fixture_id, fixture.sources, fixture.active_source, str(directory), number)
-            played.append((fixture, gold[fixture.fixture_id], replay(system, SEAMS[harness], fixture, run)))
+        played = [(f, gold[f.fixture_id], told[harness, f.fixture_id]) for f in corpus.fixtures]
         cell = judge(SUITES["know-to-ask"], name, SEAMS[harness], played)
         assert cell is not None
         assert cell.errors == 0, cell.reason
@@ -178,16 +185,35 @@ def test_a_cheater_gains_no_count(within: dict[str, dict[str, int]], name: str) 
     assert gained == {}
 
 
-@pytest.mark.parametrize("name", [name for name in (*CHEATERS, "Prophet") if name != "Alternating"])
+@pytest.mark.parametrize("name", [name for name in (*CHEATERS, "Piper") if name != "Alternating"])
 def test_its_trick_would_pay_outside_the_walls(
     private: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(private)
     try:
         assert failed_outside(private, name, tmp_path) < failed_outside(private, "Honest", tmp_path)
     finally:
-        for diary in sys.modules["cheating"].Diarist().books():
-            diary.unlink(missing_ok=True)
+        remove_diaries(private)
+
+
+def remove_diaries(place: Path) -> list[Path]:
+    """The diaries that were left where a cheater may write outside the walls; they are removed."""
+    from cheating import Diarist  # type: ignore[import-not-found]
+
+    books = {*Diarist().books(), place / ".diary-of-a-cheater"}
+    found = [book for book in books if book.exists()]
+    for book in found:
+        book.unlink()
+    return found
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_what_a_cheater_writes_into_its_pipes_is_an_error_of_its_own(private: Path, harness: str) -> None:
+    """A cell with that many errors is no result; what was asked of the honest twin beside it is."""
+    board = measure(chosen(private, "Piper", "Honest", harness=harness)).board
+    found = {cell.system: cell for cell in board.cells if cell.suite == "know-to-ask"}
+    assert found["cheating:Piper"].status == "invalid"
+    assert found["cheating:Piper"].gold_failed > found["cheating:Honest"].gold_failed
+    assert found["cheating:Honest"].errors == 0
 
 
 @pytest.mark.skipif(not can_fence(), reason="files can only be hidden by a kernel with Landlock; a run says so")
@@ -276,6 +302,4 @@ def test_what_a_system_writes_stays_below_its_own_directory(private: Path) -> No
     if not can_fence():
         return
     measure(chosen(private, "Diarist", harness="openclaw"))
-    from cheating import Diarist  # type: ignore[import-not-found]
-
-    assert [str(book) for book in Diarist().books() if book.exists()] == []
+    assert remove_diaries(private) == []

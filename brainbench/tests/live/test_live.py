@@ -294,7 +294,7 @@ def test_a_memory_that_kills_its_process_costs_turns_and_not_the_run(fake: FakeE
     result = live(fake, "--json", "--arms", "tools", system="misbehaving:SearchCrashing")
     assert result.exit_code == 2
     assert cells(result)["tools"]["errors"] == 8
-    assert "ended itself" in result.stderr
+    assert "its process ended (exit code 7)" in result.stderr
 
 
 def test_a_memory_without_search_is_offered_the_tools_that_it_has(fake: FakeEndpoint) -> None:

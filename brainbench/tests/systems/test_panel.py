@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -57,7 +58,8 @@ def test_the_lot_is_the_same_for_the_same_turn_and_another_for_another(run: RunC
 def test_only_the_built_in_full_context_has_its_page_budget_lifted() -> None:
     assert set(SYSTEMS) >= UNBOUNDED == {"full-context"}
     names = ("full-context", "always-inject", "degraded:full-context")
-    choice = choose(systems=names, harness="openclaw")
+    mini = Path(__file__).parents[1] / "data" / "mini-v1"
+    choice = choose(systems=names, fixtures=mini / "fixtures", gold=mini / "gold", harness="openclaw")
     from brainbench import corpus as corpora
 
     capacities: dict[str, set[int]] = {}

@@ -58,7 +58,11 @@ class Saying(Remote):
     [
         (Hello("x", can=("mind_reading",)), "`can` holds mind_reading; known here: "),
         (Hello("x", can=("hook_process",)), "`can` holds hook_process; known here: "),
-        (Hello("x", also=("dance",)), "`also` holds dance; known: preamble, tell_time"),
+        (
+            Hello("x", also=("parse_transcript",)),
+            "`also` holds parse_transcript; known: heard, keep, preamble, read_pages, ",
+        ),
+        (Hello("x", also=("dance",)), "`also` holds dance; known: heard, keep, preamble, read_pages, restore, "),
     ],
 )
 def test_what_no_door_can_ask_cannot_be_claimed(hello: Hello, said: str) -> None:

@@ -16,8 +16,8 @@ from brainbench.evidence.committed import bytes_of
 from brainbench.metrics import Ratio
 from brainbench.metrics.values import ratio
 from brainbench.model import Capability
-from brainbench.replay import what_happened
 from brainbench.systems import System
+from brainbench.systems.answers import what_happened
 
 Page = tuple[str, str]
 """(source, slug)"""

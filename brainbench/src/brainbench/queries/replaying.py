@@ -14,8 +14,8 @@ from brainbench.metrics import Ratio
 from brainbench.metrics.values import ratio
 from brainbench.model import Ask, Budget, Capability, Message, pointer_ids
 from brainbench.queries.files import Row
-from brainbench.replay import what_happened
 from brainbench.systems import System, load_system
+from brainbench.systems.answers import what_happened
 
 SLOW = 2
 """A question is slower when it takes more than so many times what it took."""
@@ -132,8 +132,11 @@ def jaccard(then: Sequence[str], now: Sequence[str]) -> Fraction:
 
 
 def attached(name: str, store: str | None) -> System:
-    """The named system, open on the memory that is in use. UsageError when it has no such thing."""
-    system = load_system(name)
+    """The named system, open on the memory that is in use. UsageError when it has no such thing.
+
+    A class runs in this process, with the variables and files of whoever owns the memory: nothing is kept from it here.
+    """
+    system = load_system(name, here=True)
     if type(system).attach is System.attach:
         raise UsageError(f"--system: {name} keeps no memory that could be asked again: it defines no `attach`")
     system.attach(store)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby, islice
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 import rfc8785
@@ -41,6 +41,7 @@ from brainbench.model import (
 )
 from brainbench.seams import Codec, load_codec, seam_named
 from brainbench.systems import System
+from brainbench.systems.answers import plain, told_facts, what_happened
 
 FIRST_TIME = "2026-01-01T00:00:00Z"
 """The bench's clock when a script names no time."""
@@ -48,13 +49,8 @@ ANSWER_LIMIT = 1 << 20
 """Characters of one injection above which a system is in error; real harnesses cut at 10,000."""
 FACTS_PER_TURN = 10
 """How many facts a reader may be handed on one turn."""
-MOST_FACTS = 100_000
-"""How many facts one source may hold; a system that tells more is in error."""
-MOST_BYTES = 1 << 26
-"""Size of one answer of whatever kind above which a system is in error."""
 PUSHED = frozenset({"know-to-ask", "push"})
 """The suites that judge what is brought to every turn."""
-T = TypeVar("T")
 
 
 class TooSlow(SystemFailure):
@@ -147,41 +143,6 @@ def _comparable(replayed: Replayed) -> Replayed:
     )
 
 
-def what_happened(error: BaseException) -> str:
-    """The first line of an error of a system, fit to be printed."""
-    try:
-        said = str(error).strip()
-    except Exception:
-        said = ""
-    first = "".join(c if c.isprintable() else "\ufffd" for c in (said or "no message").splitlines()[0][:300])
-    return first if isinstance(error, SystemFailure) else f"{type(error).__name__}: {first}"
-
-
-def plain(value: object, kind: type[T]) -> T:
-    """A copy of what a system gave, of plain values only; anything else than `kind` is a SystemFailure."""
-    try:
-        told = msgspec.msgpack.encode(value, enc_hook=_text)
-        if len(told) > MOST_BYTES:
-            raise SystemFailure(f"answered {len(told):,} bytes; more than {MOST_BYTES:,} is an error")
-        return msgspec.msgpack.decode(told, type=kind)
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError) as error:
-        raise SystemFailure(f"answered something else than it should: {error}") from None
-
-
-def _text(value: object) -> str:
-    """A text of a type of its own as a text."""
-    if isinstance(value, str):
-        return str.__str__(value)
-    raise TypeError(f"a {type(value).__name__} is no plain value")
-
-
-def told_facts(rows: Iterable[FactRow]) -> tuple[FactRow, ...]:
-    facts = list(islice(rows, MOST_FACTS + 1))
-    if len(facts) > MOST_FACTS:
-        raise SystemFailure(f"tells more than {MOST_FACTS:,} facts of one source")
-    return plain(facts, tuple[FactRow, ...])
-
-
 def _set_up(system: System, fixture: Fixture) -> None:
     """Write the setup in its order; pages that follow each other are given to the system at once."""
     for via, writes in groupby(fixture.setup, key=lambda write: write.via == "fact"):
@@ -191,13 +152,14 @@ def _set_up(system: System, fixture: Fixture) -> None:
             continue
         pages = [PageIn(w.source or fixture.active_source, w.slug or "", w.content, w.actor, w.ts) for w in writes]
         system.write_pages(pages)
-        for page in pages:
-            _check_landed(system, page.source, page.slug)
+        for source in dict.fromkeys(page.source for page in pages):
+            _check_landed(system, source, [page.slug for page in pages if page.source == source])
 
 
-def _check_landed(system: System, source: str, slug: str) -> None:
-    if not isinstance(system.read_page(source, slug), str):
-        raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
+def _check_landed(system: System, source: str, slugs: Sequence[str]) -> None:
+    for slug, content in zip(slugs, system.read_pages(source, slugs), strict=True):
+        if not isinstance(content, str):
+            raise SystemFailure(f"page {slug!r} was written to source {source!r} and cannot be read back")
 
 
 def _seed(system: System, write: Write, active_source: str) -> None:
@@ -207,7 +169,7 @@ def _seed(system: System, write: Write, active_source: str) -> None:
         return
     slug = write.slug or ""
     system.write_page(PageIn(source, slug, write.content, write.actor, write.ts))
-    _check_landed(system, source, slug)
+    _check_landed(system, source, [slug])
 
 
 def _first_time(fixture: Fixture) -> str:

@@ -23,8 +23,9 @@ from brainbench.model import (
     SourceDecl,
     pointer_ids,
 )
-from brainbench.replay import FIRST_TIME, plain, told_facts, what_happened
+from brainbench.replay import FIRST_TIME
 from brainbench.systems import System
+from brainbench.systems.answers import plain, told_facts, what_happened
 
 HERE, ELSEWHERE = "default", "elsewhere"
 HITS = 5

@@ -91,6 +91,13 @@ def _resident_mb(pids: Iterable[int]) -> dict[int, float]:
     return found
 
 
+def peak_mb(pid: int) -> float:
+    """The largest size so far of a process; 0 where the system does not tell."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return 0.0
+
+
 def _end_all(spared: frozenset[int]) -> None:
     """Stop everything first, so that nothing forks while it is ended."""
     stopped: set[int] = set()

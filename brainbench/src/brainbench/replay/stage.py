@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import msgspec
 
 from brainbench.model import Capability, Fixture, Observation, RunContext, Turn
-from brainbench.replay import _Play, fill, missing_capabilities, what_happened, worker
+from brainbench.replay import _Play, fill, missing_capabilities, worker
 from brainbench.replay.processes import remove
 from brainbench.replay.worker import Task
 from brainbench.systems import System
+from brainbench.systems.answers import what_happened
 
 HITS = 5
 """How many results a search or recall brings."""

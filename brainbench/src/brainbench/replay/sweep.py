@@ -3,7 +3,7 @@
 Each system has workers of its own in each seam, so that none can spoil another's, and none remembers in one seam what
 it saw of the same script in another. A worker that hangs or dies costs only the
 fixture it was playing, and a cell whose worker fails too often stops early instead of waiting for every one of its
-fixtures. What comes back is only taken for the task that was given.
+fixtures. A worker holds no foreign code: what does not come with the bench has a process of its own below it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,10 @@ import msgspec
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from brainbench.errors import SystemFailure, UsageError
-from brainbench.model import Replayed, SessionBreak
+from brainbench.model import Replayed
 from brainbench.replay import missing_capabilities
-from brainbench.replay.pipes import read_plainly
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
 from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, unplayed
-from brainbench.seams import seam_named
 from brainbench.systems import BREAKS, SYSTEMS, load_system
 from brainbench.systems.access import Access
 
@@ -54,7 +52,7 @@ class Sweep:
 
 
 def traits_of(name: str, access: Access | None = None) -> Traits:
-    """What a system says of itself; UsageError where it cannot be loaded. Foreign code runs in a worker only."""
+    """What a system says of itself; UsageError where it cannot be loaded. Foreign code never runs here."""
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
@@ -179,7 +177,6 @@ def _workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> 
     context = multiprocessing.get_context("spawn")
     directory = tempfile.mkdtemp(prefix="brainbench-")
     pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, access or Access()), context=context)
-    read_plainly(pool)
     try:
         with without_survivors(), bounded(bounds) as watch:
             try:
@@ -254,28 +251,5 @@ def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T], watch: Wa
 
 
 def _as_asked(task: Task, replayed: Replayed) -> Replayed:
-    """The replay under the name of its task, held to what the bench itself knows: capabilities and page budgets."""
-    if replayed.missing != missing_capabilities(task.fixture, task.can):
-        raise SystemFailure("it no longer claims the capabilities that it claimed at first")
-    room = _capacities(task)
-    observations = tuple(
-        replace(seen, ids=tuple(dict.fromkeys(seen.ids))[: room.get(seen.event_id, 0)])
-        for seen in replayed.observations
-    )
-    return replace(
-        replayed,
-        fixture_id=task.fixture.fixture_id,
-        system=task.system,
-        seam=task.seam.name,
-        observations=observations,
-    )
-
-
-def _capacities(task: Task) -> Mapping[int, int]:
-    """How many pages each event has room for, by the seam of its session."""
-    seam, found = task.seam, {}
-    for event in task.fixture.events:
-        if isinstance(event, SessionBreak):
-            seam = seam_named(event.harness) if event.harness else task.seam
-        found[event.event_id] = seam.capacity
-    return found
+    """The replay under the name of its task, which its worker was not told."""
+    return replace(replayed, fixture_id=task.fixture.fixture_id, system=task.system, seam=task.seam.name)

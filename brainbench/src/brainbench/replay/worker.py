@@ -1,8 +1,9 @@
 """What runs in a worker process: one system, the fixtures it is asked about, and nothing else of the bench.
 
+A system that does not come with the bench has a process of its own, below the worker and walled off from it.
+
 A worker has an empty working directory, a scrubbed environment, no command line and nothing on standard output. It
-is never given gold, nor what names or sorts a fixture. What it gives back are bytes of plain values, so that no class
-of a system is ever made in the bench.
+is never given gold, nor what names or sorts a fixture. What it gives back are bytes of plain values.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ from brainbench.model import (
     SessionBreak,
     Turn,
 )
-from brainbench.replay import PUSHED, replay, what_happened
+from brainbench.replay import PUSHED, replay
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
-from brainbench.replay.fence import fence
-from brainbench.replay.processes import limit_files, remove
+from brainbench.replay.processes import children, limit_files, peak_mb, remove
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, scrubbed
+from brainbench.systems.answers import what_happened
+from brainbench.systems.command import descendants, end_tree
+from brainbench.systems.fence import fence, look_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What a worker gives back: the replay, its largest size so far in MB, and whether the system was lost."""
+    """What a worker gives back: the replay, the largest size so far in MB, and whether the system was lost."""
 
     replayed: Replayed
     peak_mb: float
@@ -162,7 +165,8 @@ def play(task: Task) -> bytes:
 
 
 def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The largest size so far of this worker, or of a process of its systems that runs and is larger."""
+    return max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *map(peak_mb, children()), 0.0)
 
 
 def _opened(name: str) -> System:
@@ -198,12 +202,13 @@ def enter(directory: str, access: Access) -> None:
     Where the kernel can, what is hidden cannot be read from here and nothing be written outside the own directory.
     """
     global _worker_directory, _access
-    _access = access
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end_with_all)
     sys.argv = [""]
     multiprocessing.process.ORIGINAL_DIR = None  # type: ignore[attr-defined]
     # The bench knows its workers by the names of their directories.
     _worker_directory = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=directory)
+    _access = replace(access, inside=_worker_directory)
     limit_files()
     home = Path(_worker_directory) / "home"
     home.mkdir()
@@ -216,7 +221,15 @@ def enter(directory: str, access: Access) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     multiprocessing.util.Finalize(None, _leave, exitpriority=100)
+    look_away()
     fence(access.hidden, _worker_directory)
+
+
+def _end_with_all(number: int, _: object) -> None:
+    """End at once, with all that the systems of this worker started."""
+    for pid in children():
+        end_tree(pid, descendants(pid))
+    os._exit(128 + number)
 
 
 def _leave() -> None:

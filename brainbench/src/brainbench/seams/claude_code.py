@@ -10,12 +10,14 @@ import json
 import subprocess
 import tempfile
 import uuid
+from functools import partial
 from pathlib import Path
 
 from brainbench.errors import SystemFailure
 from brainbench.model import Ask, Capability, Injection, SeamConfig
 from brainbench.seams.reflex import reflex
 from brainbench.systems import System
+from brainbench.systems.fence import walled_off
 
 _NAMESPACE = uuid.UUID("6a1d1f0e-3c1b-5c55-9d0e-2b7f9a1c4e10")
 
@@ -73,10 +75,11 @@ class ClaudeCode:
                     env=dict(self.system.hook_environment()),
                     timeout=limit,
                     check=False,
+                    preexec_fn=partial(walled_off, self.system.inside) if self.system.inside else None,
                 )
             except subprocess.TimeoutExpired:
                 raise SystemFailure(f"the prompt hook did not end within {limit:.0f} s") from None
-            except OSError as error:
+            except (OSError, subprocess.SubprocessError) as error:
                 raise SystemFailure(f"the prompt hook cannot be started: {error}") from error
         if done.returncode != 0:
             raise SystemFailure(f"the prompt hook exited with {done.returncode}; only 0 lets the prompt through")

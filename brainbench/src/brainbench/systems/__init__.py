@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainbench.errors import SystemFailure, Unsupported, UsageError
 from brainbench.model import (
@@ -26,6 +25,9 @@ from brainbench.model import (
     SearchHit,
 )
 from brainbench.systems.access import Access
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 SYSTEMS: Mapping[str, str] = {
     "wellkept": "brainbench.systems.wellkept:Wellkept",
@@ -61,6 +63,8 @@ DOORS: Mapping[str, str] = {
     "mcp:": "brainbench.systems.mcp_server:McpServer",
 }
 """How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
+HOSTED = "brainbench.systems.hosted:Hosted"
+"""What is made of the name of a Python class that does not come with the bench, and its Access."""
 
 
 class System:
@@ -79,6 +83,8 @@ class System:
     """Whether all who open it share one memory, so that only one worker may play it at a time."""
     losses: int = 0
     """How often what runs the memory, apart from this object, hung or ended."""
+    inside: str = ""
+    """The directory to which what it starts is confined, where that is another's code than this repository's."""
 
     def open(self, run: RunContext) -> None:
         """Start an empty memory with the run's sources."""
@@ -109,6 +115,10 @@ class System:
     def read_page(self, source: str, slug: str) -> str | None:
         """The page's Markdown, or None. Used to see that seeds have landed. (page_write)"""
         raise Unsupported("page_write")
+
+    def read_pages(self, source: str, slugs: Sequence[str]) -> Sequence[str | None]:
+        """Some pages of a source at once. (page_write)"""
+        return [self.read_page(source, slug) for slug in slugs]
 
     def edit_page(self, page: PageIn) -> None:
         """Replace a page that exists. (edit)"""
@@ -189,24 +199,36 @@ _METHODS: Mapping[Capability, tuple[str, ...]] = {
 
 def system_names() -> tuple[str, ...]:
     """The names `--system` takes: the built-in ones, then installed third parties by name."""
-    third = sorted({e.name for e in entry_points(group="brainbench.systems")} - set(SYSTEMS))
+    third = sorted({point.name for point in _installed()} - set(SYSTEMS))
     return (*SYSTEMS, *third)
 
 
-def load_system(name: str, access: Access | None = None) -> System:
+def load_system(name: str, access: Access | None = None, *, here: bool = False) -> System:
     """A system by its name, by `module:Class`, or through a door. UsageError lists what is known, or what is wrong.
 
-    What is behind a door gets what `access` lets it have. `BREAK:NAME` is the system of that name with a break.
+    What is behind a door gets what `access` lets it have, and so does a class that does not come with the bench: it
+    gets a process of its own, unless it is to be made `here`. `BREAK:NAME` is the system of that name with a break.
     """
     kind, _, inner = name.partition(":")
     if inner and kind in BREAKS:
-        return _broken(name, BREAKS[kind], load_system(inner, access))
+        return _broken(name, BREAKS[kind], load_system(inner, access, here=here))
     door = next((target for start, target in DOORS.items() if name.startswith(start)), None)
+    if door is None and name not in SYSTEMS and not here:
+        _class_of(name)  # an unknown name needs no process
+        door = HOSTED
+    system = _made(name, door, access or Access())
+    if not isinstance(system, System):
+        raise UsageError(f"--system: {name} is not a brainbench.systems.System")
+    for problem in _problems(system):
+        raise UsageError(f"--system: {name}: {problem}")
+    system.name = name
+    return system
+
+
+def _made(name: str, door: str | None, access: Access) -> object:
+    """The client behind a door, or the object of a class. UsageError for whatever is raised."""
     try:
-        if door is not None:
-            system = _attribute(door)(name, access or Access())
-        else:
-            system = _attribute(_class_of(name))()
+        return _attribute(_class_of(name))() if door is None else _attribute(door)(name, access)
     except ImportError as error:
         where = f"; `pip install {name}` first" if error.name == name else ""
         raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
@@ -216,12 +238,6 @@ def load_system(name: str, access: Access | None = None) -> System:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
     except Exception as error:
         raise UsageError(f"--system: {name} cannot be loaded: {type(error).__name__}: {error}") from error
-    if not isinstance(system, System):
-        raise UsageError(f"--system: {name} is not a brainbench.systems.System")
-    for problem in _problems(system):
-        raise UsageError(f"--system: {name}: {problem}")
-    system.name = name
-    return system
 
 
 def _broken(name: str, target: str, whole: System) -> System:
@@ -236,7 +252,7 @@ def _class_of(name: str) -> str:
     """Where the class of a name stands, as `module:Class`."""
     if name in SYSTEMS or ":" in name:
         return SYSTEMS.get(name, name)
-    found = [e for e in entry_points(group="brainbench.systems") if e.name == name]
+    found = [point for point in _installed() if point.name == name]
     if not found:
         known = ", ".join(system_names())
         raise UsageError(
@@ -244,6 +260,13 @@ def _class_of(name: str) -> str:
             f"or what begins with {', '.join(DOORS)}"
         )
     return found[0].value
+
+
+def _installed() -> EntryPoints:
+    """The systems of installed third parties."""
+    from importlib.metadata import entry_points  # a third of the time that a host takes to start
+
+    return entry_points(group="brainbench.systems")
 
 
 def _attribute(target: str) -> Any:

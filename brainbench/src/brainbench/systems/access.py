@@ -21,7 +21,8 @@ class Access:
     """What a system is let have. `directory` is the caller's; relative paths in a system's name start there.
 
     `variables` are passed on, `token` is sent to a memory behind a URL; neither is ever printed. One call may take
-    `call_seconds`. What is below the `hidden` directories it cannot read, where the kernel can see to that.
+    `call_seconds`. What is below the `hidden` directories it cannot read, where the kernel can see to that. Where
+    `inside` is set, a system with a process of its own writes only below it, and cannot look at the one that asks it.
     """
 
     directory: str = ""
@@ -30,6 +31,7 @@ class Access:
     remote: bool = False
     call_seconds: float = CALL_SECONDS
     hidden: tuple[str, ...] = ()
+    inside: str = ""
 
     @property
     def where(self) -> str:

@@ -42,8 +42,12 @@ class Broken(System):
 
     def __init__(self, whole: System) -> None:
         self.whole = whole
-        self.version = whole.version
+        self.version, self.alone, self.inside = whole.version, whole.alone, whole.inside
         self.can = whole.can - {Capability.HOOK_PROCESS} if self.speaks else whole.can
+
+    @property
+    def losses(self) -> int:  # type: ignore[override]
+        return self.whole.losses
 
 
 def _left_alone(method: str) -> Callable[..., Any]:
@@ -55,6 +59,7 @@ def _left_alone(method: str) -> Callable[..., Any]:
 
 for _method in [name for name, value in vars(System).items() if callable(value) and not name.startswith("_")]:
     setattr(Broken, _method, _left_alone(_method))
+Broken.read_pages = System.read_pages  # type: ignore[method-assign]
 
 
 class Degraded(Broken):

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import msgspec
 
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.systems.access import Access, scrubbed
+from brainbench.systems.fence import walled_off
 from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Line, Remote, Request, result_of, too_big
 
 CLOSE_SECONDS = 2.0
@@ -84,8 +86,9 @@ class Program:
                 cwd=self.directory,
                 env=scrubbed(access.variables, self.directory, self.directory),
                 start_new_session=True,
+                preexec_fn=partial(walled_off, access.inside) if access.inside else None,
             )
-        except OSError:
+        except (OSError, subprocess.SubprocessError):
             os.rmdir(self.directory)
             raise
         assert self.process.stdin and self.process.stdout and self.process.stderr  # noqa: S101, PT018
@@ -100,14 +103,18 @@ class Program:
 
     def say(self, line: bytes) -> None:
         """Begin to send a line; the rest goes while answers are waited for."""
-        self._pending += line
-        self._selector.register(self._in, selectors.EVENT_WRITE)
+        sent = 0
+        with suppress(BlockingIOError, BrokenPipeError):
+            sent = os.write(self._in, line)
+        self._pending = line[sent:]
+        if self._pending:
+            self._selector.register(self._in, selectors.EVENT_WRITE)
 
     def hear(self, deadline: float, most: int) -> bytes:
         """The next line. SystemLost when none comes in time, it is longer than `most`, or the program has ended."""
         while b"\n" not in self._heard:
             if len(self._heard) > most:
-                raise too_big()
+                raise too_big(most)
             left = deadline - time.monotonic()
             if left <= 0:
                 raise SystemLost(f"no answer in time; its process was ended{self.last_words()}")
@@ -118,7 +125,7 @@ class Program:
                 raise self._ended()
         line, _, self._heard = self._heard.partition(b"\n")
         if len(line) > most:
-            raise too_big()
+            raise too_big(most)
         return line
 
     def _move(self, descriptor: int) -> None:
@@ -203,9 +210,12 @@ def end_tree(pid: int, below: Sequence[int]) -> None:
 class Command(Remote):
     """A memory as a program that answers JSON lines."""
 
+    most_bytes = MOST_ANSWER_BYTES
+
     def __init__(self, name: str, access: Access) -> None:
         self.name, self._access = name, access
-        self._argv = argv_of(name, access)
+        self._argv = self.argv(access)
+        self.call_seconds = access.call_seconds
         self._program: Program | None = None
         self._number = 0
         self._first: Hello | None = None
@@ -215,11 +225,19 @@ class Command(Remote):
             self.drop()
             raise
 
+    def argv(self, access: Access) -> list[str]:
+        """The program with its arguments. UsageError where there is none."""
+        return argv_of(self.name, access)
+
     def ask(self, method: str, params: Any) -> bytes:
         if self._program is None:
             self._start(method)
         self._number += 1
-        return result_of(self._asked(Request(self._number, method, params)))
+        return self.told(self._asked(Request(self._number, method, params)))
+
+    def told(self, answer: Line) -> bytes:
+        """The JSON of the result; SystemFailure says why there is none."""
+        return result_of(answer)
 
     def drop(self) -> None:
         program, self._program = self._program, None
@@ -232,6 +250,8 @@ class Command(Remote):
             self._program = Program(self._argv, self._access)
         except OSError as error:
             raise SystemLost(f"{self._argv[0]} cannot be started: {error.strerror}") from None
+        except subprocess.SubprocessError:
+            raise SystemLost(f"{self._argv[0]} cannot be started: it cannot be fenced in") from None
         if self._first is not None and method != "hello" and self.greet() != self._first:
             raise SystemLost("started again, it says otherwise of itself than at first")
 
@@ -240,7 +260,7 @@ class Command(Remote):
         program = self._program
         if program is None:
             raise SystemLost("its process has ended")
-        deadline, left = time.monotonic() + self._access.call_seconds, MOST_ANSWER_BYTES
+        deadline, left = time.monotonic() + self.call_seconds, self.most_bytes
         strays: list[bytes] = []
         program.say(msgspec.json.encode(request) + b"\n")
         try:

@@ -120,10 +120,11 @@ def _faults(mapped: Mapped) -> list[str]:
         )
     if mapped.memory.fresh == "clear" and not mapped.steps("clear"):
         faults.append('memory.fresh: "clear" needs a [clear] section with the tool that empties the memory')
-    reached = {c for m in METHODS.values() if (c := m.capability)} | {Capability.SOURCES}
+    asked = {name: method for name, method in METHODS.items() if not method.hosted and not method.optional}
+    reached = {c for m in asked.values() if (c := m.capability)} | {Capability.SOURCES}
     if odd := sorted(set(mapped.memory.can) - reached):
         faults.append(f"memory.can: holds {', '.join(odd)}; known here: {', '.join(sorted(reached))}")
-    for name, method in METHODS.items():
+    for name, method in asked.items():
         if method.capability in mapped.memory.can and not mapped.steps(name):
             faults.append(f"{name}: `can` holds {method.capability}, so it needs a [{name}] section")
     for name, known in VARIABLES.items():

@@ -16,9 +16,11 @@ from brainbench.model import (
     Ask,
     Capability,
     Conversation,
+    Extraction,
     FactIn,
     FactRow,
     Injection,
+    Message,
     PageIn,
     RunContext,
     SearchHit,
@@ -39,9 +41,10 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a memory says of itself. `also` names the methods without a capability that it wants: tell_time, preamble.
+    """What a memory says of itself. `can` holds capabilities, `also` names the methods without one that it wants.
 
-    `can` holds capabilities. `alone` says that there is one memory for all who call, so it is asked by one worker.
+    `alone` says that there is one memory for all who call, so it is asked by one worker. `production` is read of a
+    hosted Python class only: see System.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Hello:
     can: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     alone: bool = False
+    production: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,14 @@ class PageName:
 
     source: str
     slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageNames:
+    """Some pages of a source."""
+
+    source: str
+    slugs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +110,60 @@ class SessionStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Pages:
+    """Some pages at once."""
+
+    pages: tuple[PageIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The name of what is stored at some time."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessName:
+    """A harness."""
+
+    harness: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """What a harness gives a prompt hook; in JSON in base64."""
+
+    harness: str
+    stdin: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The transcript of a harness; in JSON in base64."""
+
+    harness: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
-    """What a method is given and what it answers; asked only with the capability, or where `also` names it."""
+    """What a method is given and what it answers; asked only with the capability, or where `also` names it.
+
+    One that is `hosted` is asked of a Python class in a process of its own only: a harness starts a hook by itself, on
+    the machine it runs on.
+    """
 
     params: type
     result: Any
     capability: Capability | None = None
     optional: bool = False
+    hosted: bool = False
+
+    @property
+    def by_field(self) -> bool:
+        """Whether System takes the fields of the params one by one: those that stand here, not in the model."""
+        return self.params.__module__ == __name__
 
 
 METHODS: Mapping[str, Method] = {
@@ -112,19 +171,30 @@ METHODS: Mapping[str, Method] = {
     "open": Method(RunContext, None),
     "tell_time": Method(Time, None, optional=True),
     "write_page": Method(PageIn, None, Capability.PAGE_WRITE),
+    "write_pages": Method(Pages, None, Capability.PAGE_WRITE, optional=True),
     "read_page": Method(PageName, str | None, Capability.PAGE_WRITE),
+    "read_pages": Method(PageNames, tuple[str | None, ...], Capability.PAGE_WRITE, optional=True),
     "edit_page": Method(PageIn, None, Capability.EDIT),
+    "keep": Method(Snapshot, None, optional=True),
+    "restore": Method(Snapshot, bool, optional=True),
     "write_fact": Method(FactIn, None, Capability.FACT_WRITE),
     "write_conversation": Method(Conversation, str | None, Capability.CONVERSATION_WRITE),
+    "heard": Method(Nothing, Extraction | None, optional=True),
     "recall_facts": Method(FactQuery, tuple[FactRow, ...], Capability.RECALL_FACTS),
     "search": Method(Query, tuple[SearchHit, ...], Capability.SEARCH),
     "context": Method(Ask, Injection, Capability.CONTEXT),
     "preamble": Method(SessionStart, str, optional=True),
+    "parse_transcript": Method(Transcript, tuple[Message, ...] | None, optional=True, hosted=True),
+    "hook_command": Method(HarnessName, tuple[str, ...], Capability.HOOK_PROCESS, hosted=True),
+    "hook_environment": Method(Nothing, dict[str, str], Capability.HOOK_PROCESS, hosted=True),
+    "hook_inproc": Method(HookCall, bytes, Capability.HOOK_PROCESS, hosted=True),
+    "hook_problem": Method(HarnessName, str | None, Capability.HOOK_PROCESS, hosted=True),
+    "transcript_root": Method(HarnessName, str, Capability.HOOK_PROCESS, hosted=True),
     "close": Method(Nothing, None),
 }
 OPTIONAL = frozenset(name for name, method in METHODS.items() if method.optional)
-UNREACHED = frozenset({Capability.HOOK_PROCESS})
-"""What cannot be claimed through a door: a harness starts a hook by itself, on the machine it runs on."""
+REACHED = frozenset(name for name, method in METHODS.items() if not method.hosted)
+"""What can be asked through every door."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +252,9 @@ def result_of(answer: Answer) -> bytes:
     return bytes(answer.result)
 
 
-def too_big() -> SystemLost:
+def too_big(most: int = MOST_ANSWER_BYTES) -> SystemLost:
     """An answer that is no longer read."""
-    return SystemLost(f"answered more than {MOST_ANSWER_BYTES:,} bytes; the rest was not read")
+    return SystemLost(f"answered more than {most:,} bytes; the rest was not read")
 
 
 class Remote(System):
@@ -193,6 +263,8 @@ class Remote(System):
     Once what runs the memory is lost, nothing is asked of it until the next `open`, which starts it again.
     """
 
+    reached: frozenset[str] = REACHED
+    """The methods that can be asked."""
     also: frozenset[str] = frozenset()
     lost: str | None = None
 
@@ -203,17 +275,23 @@ class Remote(System):
     def drop(self) -> None:
         """End what is left of a memory that was lost."""
 
+    def failure(self, method: str, error: SystemFailure) -> SystemFailure:
+        """The error of a method as the bench tells it."""
+        return SystemFailure(f"{method}: {error}")
+
     def greet(self) -> Hello:
         """Learn what the memory can do. UsageError when it claims what no door can ask."""
         hello: Hello = self._call("hello", Greeting())
-        known = set(Capability) - UNREACHED
+        unreached = {method.capability for name, method in METHODS.items() if name not in self.reached}
+        known = set(Capability) - unreached
         if odd := sorted(set(hello.can) - set(known)):
             raise UsageError(
                 f"--system: {self.name}: hello: `can` holds {', '.join(odd)}; known here: {', '.join(sorted(known))}"
             )
-        if odd := sorted(set(hello.also) - OPTIONAL):
+        optional = OPTIONAL & self.reached
+        if odd := sorted(set(hello.also) - optional):
             raise UsageError(
-                f"--system: {self.name}: hello: `also` holds {', '.join(odd)}; known: {', '.join(sorted(OPTIONAL))}"
+                f"--system: {self.name}: hello: `also` holds {', '.join(odd)}; known: {', '.join(sorted(optional))}"
             )
         self.version = hello.version
         self.can = frozenset(Capability(name) for name in hello.can)
@@ -238,9 +316,34 @@ class Remote(System):
     def write_page(self, page: PageIn) -> None:
         self._call("write_page", page)
 
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        if "write_pages" in self.also:
+            self._call("write_pages", Pages(tuple(pages)))
+        else:
+            super().write_pages(pages)
+
+    def keep(self, name: str) -> None:
+        if "keep" in self.also:
+            self._call("keep", Snapshot(name))
+
+    def restore(self, name: str) -> bool:
+        return "restore" in self.also and self._call("restore", Snapshot(name)) is True
+
+    def heard(self) -> Extraction | None:
+        if "heard" not in self.also:
+            return None
+        extraction: Extraction | None = self._call("heard", Nothing())
+        return extraction
+
     def read_page(self, source: str, slug: str) -> str | None:
         page: str | None = self._call("read_page", PageName(source, slug))
         return page
+
+    def read_pages(self, source: str, slugs: Sequence[str]) -> Sequence[str | None]:
+        if "read_pages" not in self.also:
+            return super().read_pages(source, slugs)
+        pages: tuple[str | None, ...] = self._call("read_pages", PageNames(source, tuple(slugs)))
+        return pages
 
     def edit_page(self, page: PageIn) -> None:
         self._call("edit_page", page)
@@ -285,5 +388,5 @@ class Remote(System):
             self.drop()
             raise SystemLost(self.lost) from None
         except SystemFailure as error:
-            raise SystemFailure(f"{name}: {error}") from None
+            raise self.failure(name, error) from None
         return decoded(told, method.result, f"{name}: answered something else than it should")

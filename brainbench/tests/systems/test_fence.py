@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from brainbench.corpus import find
-from brainbench.replay.fence import can_fence
 from brainbench.replay.sweep import sweep
 from brainbench.replay.worker import Task
 from brainbench.run import hidden_places
 from brainbench.seams import SEAMS
 from brainbench.systems.access import Access
+from brainbench.systems.fence import can_fence
 
 from ..conftest import script
-from .test_sweep import CAN
+from ..replay.test_sweep import CAN
 
 needs_landlock = pytest.mark.skipif(not can_fence(), reason="this kernel has no Landlock")
 
