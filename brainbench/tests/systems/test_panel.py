@@ -85,7 +85,8 @@ def test_a_break_goes_around_any_system_and_seeding_still_passes(name: str) -> N
 def test_a_break_passes_on_every_method_that_a_system_has() -> None:
     methods = [n for n, value in vars(System).items() if callable(value) and not n.startswith("_")]
     assert len(methods) > 15
-    assert [n for n in methods if getattr(Broken, n) is getattr(System, n)] == []
+    by_others = ["read_pages"]  # it reads each page as the break lets it be read
+    assert [n for n in methods if getattr(Broken, n) is getattr(System, n)] == by_others
 
 
 def test_what_is_said_can_only_be_broken_where_the_bench_can_reach_it() -> None:
