@@ -60,6 +60,7 @@ def _left_alone(method: str) -> Callable[..., Any]:
 for _method in [name for name, value in vars(System).items() if callable(value) and not name.startswith("_")]:
     setattr(Broken, _method, _left_alone(_method))
 Broken.read_pages = System.read_pages  # type: ignore[method-assign]
+Broken.write_pages = System.write_pages  # type: ignore[method-assign]
 
 
 class Degraded(Broken):

@@ -190,9 +190,9 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     waiting = [pid]
     while waiting:
-        for file in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                new = [int(word) for word in file.read_text().split()]
+        with suppress(OSError):
+            for task in os.listdir(tasks := f"/proc/{waiting.pop()}/task"):
+                new = [int(word) for word in Path(tasks, task, "children").read_text().split()]
                 found += new
                 waiting += new
     return found
