@@ -520,3 +520,19 @@ def test_a_closed_store_says_so(store: Store) -> None:
         store.pages("default", 9)
     with pytest.raises(StoreUnavailable, match="closed"):
         put(store, "a")
+
+
+def test_words_put_in_a_transaction_are_found_in_it_and_fall_with_what_is_undone(store: Store) -> None:
+    put(store, "old", text="harbour")
+    with store.transaction():
+        put(store, "kept", text="lantern")
+        with pytest.raises(KeyError), store.transaction():  # noqa: PT012
+            put(store, "old", text="meadow")
+            put(store, "kept", text="meadow")
+            assert hits(store, "meadow") == ["kept", "old"]
+            assert hits(store, "lantern", "harbour") == []
+            raise KeyError
+        put(store, "twice", text="pebble")
+        put(store, "twice", text="willow")
+    assert (hits(store, "harbour"), hits(store, "lantern")) == (["old"], ["kept"])
+    assert (hits(store, "meadow"), hits(store, "pebble"), hits(store, "willow")) == ([], [], ["twice"])

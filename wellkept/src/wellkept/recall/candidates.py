@@ -130,7 +130,11 @@ def sightings(text: str) -> tuple[Sighting, ...]:
 
 
 def _sightings(text: str) -> tuple[Sighting, ...]:
-    text = _FENCE_LANGUAGE.sub(_blank_language, _URL_PATH.sub(_blank, normalize("NFC", text)))
+    text = normalize("NFC", text)
+    if "://" in text:
+        text = _URL_PATH.sub(_blank, text)
+    if "```" in text or "~~~" in text:
+        text = _FENCE_LANGUAGE.sub(_blank_language, text)
     reading = _read(text)
     found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
     found += _with_initial(reading)
