@@ -85,8 +85,16 @@ def test_a_break_goes_around_any_system_and_seeding_still_passes(name: str) -> N
 def test_a_break_passes_on_every_method_that_a_system_has() -> None:
     methods = [n for n, value in vars(System).items() if callable(value) and not n.startswith("_")]
     assert len(methods) > 15
-    by_others = ["read_pages"]  # it reads each page as the break lets it be read
-    assert [n for n in methods if getattr(Broken, n) is getattr(System, n)] == by_others
+    by_others = {"read_pages", "write_pages"}  # page by page, as the break reads and writes one
+    assert {n for n in methods if getattr(Broken, n) is getattr(System, n)} == by_others
+
+
+def test_a_break_of_pages_breaks_those_that_are_written_together_too(run: RunContext) -> None:
+    degraded = load_system("degraded:bm25")
+    degraded.open(run)
+    degraded.write_pages([PageIn("default", "people/ada", page("Ada Lovelace", "countess", "Wrote it."))])
+    (hit,) = degraded.search("default", "Wrote", 5)
+    assert hit.aliases == ()
 
 
 def test_what_is_said_can_only_be_broken_where_the_bench_can_reach_it() -> None:

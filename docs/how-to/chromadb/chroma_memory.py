@@ -21,6 +21,10 @@ def embed(text):
     return [value / length for value in vector]
 
 
+def title_of(page):
+    return page.content.partition("title: ")[2].partition("\n")[0]
+
+
 class Chroma(System):
     version = chromadb.__version__
     can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES})
@@ -30,14 +34,16 @@ class Chroma(System):
         client = chromadb.PersistentClient(run.directory, settings=settings)
         self.pages = client.create_collection("pages", embedding_function=None, metadata={"hnsw:space": "cosine"})
 
-    def write_page(self, page):
-        title = page.content.partition("title: ")[2].partition("\n")[0]
+    def write_pages(self, pages):
         self.pages.upsert(
-            ids=[f"{page.source}\n{page.slug}"],
-            embeddings=[embed(page.content)],
-            documents=[page.content],
-            metadatas=[{"source": page.source, "slug": page.slug, "title": title}],
+            ids=[f"{page.source}\n{page.slug}" for page in pages],
+            embeddings=[embed(page.content) for page in pages],
+            documents=[page.content for page in pages],
+            metadatas=[{"source": page.source, "slug": page.slug, "title": title_of(page)} for page in pages],
         )
+
+    def write_page(self, page):
+        self.write_pages([page])
 
     edit_page = write_page
 
