@@ -83,7 +83,7 @@ def test_the_counts_of_a_search_turn_on_nothing_that_does_not_matter() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_the_counts_of_both_turn_on_nothing_that_does_not_matter_on_the_bundled_corpus() -> None:
-    found = list(related(choose(systems=("wellkept", "bm25"), harness="openclaw")))
+    found = list(related(choose(corpus="pocket", systems=("wellkept", "bm25"), harness="openclaw")))
     assert len(found) == 2 * len(RELATIONS)
     assert [one for one in found if not one.holds] == []
 
@@ -91,7 +91,9 @@ def test_the_counts_of_both_turn_on_nothing_that_does_not_matter_on_the_bundled_
 def test_a_system_that_brings_the_newest_page_turns_on_the_order_of_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     reverse = next(r for r in RELATIONS if r.name == "brains filled in reverse")
     monkeypatch.setattr(metamorphic, "RELATIONS", (reverse,))
-    (found,) = related(choose(systems=("always-inject",), harness="codex", suite="know-to-ask", jobs=1))
+    (found,) = related(
+        choose(corpus="pocket", systems=("always-inject",), harness="codex", suite="know-to-ask", jobs=1)
+    )
     assert found.turned > 0
     assert not found.holds
 

@@ -30,14 +30,14 @@ def test_every_gated_metric_has_a_probe_and_no_other_has() -> None:
 
 @pytest.mark.slow
 def test_every_break_of_the_reference_memory_breaches_its_metric() -> None:
-    found = {p.metric: p for p in probe(choose(systems=("wellkept",), harness="openclaw"))}
+    found = {p.metric: p for p in probe(choose(corpus="pocket", systems=("wellkept",), harness="openclaw"))}
     assert list(found) == list(PROBES)
     assert {name: p.verdict for name, p in found.items()} == dict.fromkeys(PROBES, "breached")
 
 
 @pytest.mark.slow
 def test_breaks_go_around_a_system_that_can_only_be_searched() -> None:
-    found = {p.metric: p for p in probe(choose(systems=("bm25",), harness="openclaw"))}
+    found = {p.metric: p for p in probe(choose(corpus="pocket", systems=("bm25",), harness="openclaw"))}
     tried = {name for name, p in found.items() if p.verdict != "untested"}
     assert tried == {name for name, p in PROBES.items() if p.suite in ("know-to-ask", "push")}
     assert {found[name].verdict for name in tried} == {"breached"}
