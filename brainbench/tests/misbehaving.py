@@ -191,7 +191,7 @@ class Greedy(Polite):
 
     def context(self, ask: Ask) -> Injection:
         object.__setattr__(ask.budget, "pages", 1000)
-        return Injection("", ids=tuple(f"page-{n}" for n in range(100)))
+        return Injection("a hundred pages", ids=tuple(f"page-{n}" for n in range(100)))
 
 
 class Usurping(Polite):

@@ -133,10 +133,19 @@ def choose(
 
 
 def hidden_places(fixtures: Path, gold: Path) -> tuple[str, ...]:
-    """What no system may read: this corpus and all at hand, what makes them, and the history that holds them."""
+    """What no system may read: this corpus and all at hand, what makes them, their history, and earlier results."""
     here = [place.resolve() for place in (fixtures, gold, *corpora.installed())]
-    histories = {parent / ".git" for place in here for parent in place.parents if (parent / ".git").exists()}
-    return tuple(map(str, [*here, HOME / "datasets", *sorted(histories)]))
+    tops = {parent for place in (*here, Path.cwd()) for parent in (place, *place.parents) if (parent / ".git").exists()}
+    told = [top / name for top in sorted(tops) for name in ("evidence", ".brainbench")]
+    return tuple(map(str, [*here, HOME / "datasets", *map(_history, sorted(tops)), *told]))
+
+
+def _history(top: Path) -> Path:
+    """Where the history of a checkout stands; a linked worktree only names it."""
+    link = top / ".git"
+    if not link.is_file():
+        return link
+    return (top / link.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve().parents[1]
 
 
 def default_systems() -> tuple[str, ...]:

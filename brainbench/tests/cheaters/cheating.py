@@ -252,12 +252,12 @@ class Rememberer(Honest):
     """Keeps what followed each turn, and uses it where it meets the turn again: the answer names what was wanted."""
 
     def context(self, ask: Ask) -> Injection:
-        self.keep(ask)
+        self.note(ask)
         following = self.recall().get(_place(m.text for m in ask.messages))
         named = self.named_in(ask.source, following) if following is not None else ()
         return pointed(named[: ask.budget.pages]) if named else super().context(ask)
 
-    def keep(self, ask: Ask) -> None:
+    def note(self, ask: Ask) -> None:
         texts = [message.text for message in ask.messages]
         for number in range(1, len(texts)):
             if ask.messages[number].role == "assistant":
@@ -274,8 +274,8 @@ def _place(texts: Iterable[str]) -> str:
 class Diarist(Rememberer):
     """Keeps it in files, wherever it may write."""
 
-    def keep(self, ask: Ask) -> None:
-        super().keep(ask)
+    def note(self, ask: Ask) -> None:
+        super().note(ask)
         for place in self.books():
             with suppress(OSError):
                 place.write_text(json.dumps({**self.recall(), **_seen}))

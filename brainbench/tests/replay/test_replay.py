@@ -11,6 +11,7 @@ from brainbench.model import (
     Edit,
     FactRow,
     Injection,
+    PageIn,
     Replayed,
     RunContext,
     ScriptedFact,
@@ -54,7 +55,9 @@ class Listening(Polite):
 
     def write_conversation(self, conversation: Conversation) -> str | None:
         self.closed.append(conversation)
-        return f"conversations/{conversation.session}"
+        slug = f"conversations/{conversation.session}"
+        self.write_page(PageIn(conversation.source, slug, "what was said"))
+        return slug
 
     def recall_facts(self, source: str, query: str | None = None, limit: int | None = None) -> list[FactRow]:
         return [FactRow("a fact", None, "s", None, None)] * (limit or 2)
@@ -135,6 +138,30 @@ def test_a_closed_session_is_written_back_once_and_the_next_one_starts_clean(run
     assert seen.observations[0].session_page == f"conversations/{closed.session}"
     assert [m.text for m in system.asked[0].messages] == ["what did we choose?"]
     assert len(seen.facts) == 2
+
+
+@pytest.mark.req("C-507")
+@pytest.mark.parametrize("page", ["nowhere", "conversations/one-for-all"])
+def test_a_session_has_a_page_of_its_own_that_can_be_read_or_none(run: RunContext, page: str) -> None:
+    class Claiming(Listening):
+        def write_conversation(self, conversation: Conversation) -> str | None:
+            if page != "nowhere":
+                self.write_page(PageIn(conversation.source, page, "what was said"))
+            return page
+
+    events = (Turn(1, "user", "a"), SessionBreak(2, persist=True), Turn(3, "user", "b"), SessionBreak(4, persist=True))
+    seen = replay(Claiming(), OPENCLAW, script(events=events, suites=("continuity", "write-back")), run)
+    kept = [o.session_page for o in seen.observations if o.kind == "persist"]
+    assert kept == ([None, None] if page == "nowhere" else [page, None])
+
+
+def test_ids_without_a_text_put_nothing_before_the_model(run: RunContext) -> None:
+    class Wordless(Listening):
+        def context(self, ask: Ask) -> Injection:
+            return Injection("", ids=("people/ada-lovelace",))
+
+    (seen,) = replay(Wordless(), OPENCLAW, script("Ada?"), run).observations
+    assert seen.ids == ()
 
 
 @pytest.mark.req("C-004")

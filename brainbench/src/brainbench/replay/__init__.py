@@ -206,6 +206,7 @@ class _Play:
         self.system, self.seam, self.fixture, self.run = system, seam, fixture, run
         self.now = _first_time(fixture)
         self.persisted = False
+        self.session_pages: set[str] = set()
         self.number = 0
         self.origins = dict(fixture.origins)
         self.declares = dict(fixture.declares) or {fixture.fixture_id: fixture.suites}
@@ -314,6 +315,8 @@ class _Play:
                 now=self.now,
             )
         )
+        if page is not None and not self._is_kept(plain(page, str)):
+            page = None
         heard = self.system.heard() if self.run.door is not None else None
         return Observation(
             event.event_id,
@@ -321,6 +324,15 @@ class _Play:
             session_page=None if page is None else plain(page, str),
             extraction=None if heard is None else plain(heard, Extraction),
         )
+
+    def _is_kept(self, page: str) -> bool:
+        """Whether a session has a page of its own that can be read, where the system can be asked for one."""
+        if page in self.session_pages:
+            return False
+        self.session_pages.add(page)
+        if Capability.PAGE_WRITE not in self.system.can:
+            return True
+        return isinstance(self.system.read_page(self.fixture.active_source, page), str)
 
     def _change(self, event: Write | Edit | Forget | Confirm | Resync) -> Observation:
         source = event.source or self.fixture.active_source
@@ -343,9 +355,12 @@ class _Play:
 
 
 def _injected(event_id: int, injection: object, most: int) -> Observation:
-    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
+    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count.
+
+    Ids without any text put nothing before a model, so they bring nothing.
+    """
     told = plain(injection, Injection)
-    ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids))
+    ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids)) if told.text else ()
     size = len(told.text) + len(told.preamble) + sum(map(len, (*ids[:most], *told.degraded)))
     if size > ANSWER_LIMIT:
         raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")

@@ -157,6 +157,8 @@ def play(task: Task) -> bytes:
     try:
         system = _opened(task.system)
         losses = system.losses
+        if not task.can <= frozenset(system.can):
+            raise SystemFailure("it no longer claims the capabilities that it claimed at first")
         replayed = _play(task, system)
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
