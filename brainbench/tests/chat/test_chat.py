@@ -285,3 +285,15 @@ def test_a_taken_key_is_gone_from_the_environment_and_from_what_the_system_shows
     )
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "K": "sk-secret"}, capture_output=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_question_is_the_same_whatever_opaque_name_its_session_has() -> None:
+    from brainbench.chat.records import request_hash
+
+    def body(session: str, text: str = "hello") -> dict[str, object]:
+        return {"messages": [{"role": "user", "content": f"Conversation {session}\n---\n{text}"}]}
+
+    one, other = f"{'0a' * 16}-1", f"{'b7' * 16}-1"
+    assert request_hash(body(one)) == request_hash(body(other))
+    assert request_hash(body(one)) != request_hash(body(f"{'0a' * 16}-2"))
+    assert request_hash(body(one)) != request_hash(body(one, "other"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,9 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         return _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
 
 
+_SESSION = re.compile(r"\b[0-9a-f]{32}(-\d+)\b")
+
+
 class _About(msgspec.Struct):
     schema_version: int
     model: str
@@ -46,8 +50,9 @@ class _About(msgspec.Struct):
 
 
 def request_hash(body: Mapping[str, object]) -> str:
-    """SHA-256 of a question, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    """SHA-256 of a question, whatever the order of its keys and whatever opaque name its session has in this run."""
+    told = _SESSION.sub(r"session\1", json.dumps(body, sort_keys=True, separators=(",", ":")))
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def kept(response: Mapping[str, Any]) -> dict[str, Any]:

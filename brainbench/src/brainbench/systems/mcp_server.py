@@ -153,7 +153,7 @@ class McpServer(Remote):
         """A page is replaced."""
         self._use("edit_page", _values(params))
 
-    def keep(self, params: Any) -> None:
+    def note(self, params: Any) -> None:
         """A fact is kept."""
         self._use("write_fact", _values(params))
 
@@ -350,7 +350,7 @@ _METHODS: Mapping[str, Callable[[McpServer, Any], Any]] = {
     "close": lambda memory, params: None,
     "write_page": McpServer.write,
     "edit_page": McpServer.edit,
-    "write_fact": McpServer.keep,
+    "write_fact": McpServer.note,
     "read_page": McpServer.read,
     "search": McpServer.find,
     "recall_facts": McpServer.facts,
