@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
