@@ -386,6 +386,26 @@ def test_very_many_names_are_asked_of_the_file_and_not_held(tmp_path: Path, monk
         assert asked_of_the_file(store, "k", *map(str, range(20))) == (["a"], 21)
 
 
+def test_names_read_while_others_ask_are_not_taken_for_all_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "memory.db") as store:
+        for slug in "abc":
+            store.put_page(Page("default", slug, slug, "word"), [Chunk(0, "word")], [Name("alias", f"k{slug}")])
+        select, others = store._select, [[f"absent {number}" for number in range(50)]]
+
+        def select_while_others_ask(sql: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+            rows = select(sql, values)
+            if "FROM names WHERE source" in sql and others:
+                store.find_names("default", "alias", others.pop())
+            return rows
+
+        monkeypatch.setattr(store, "_select", select_while_others_ask)
+        for slug in "abc":
+            assert [match.page.slug for match in store.find_names("default", "alias", [f"k{slug}"])] == [slug]
+        assert not others
+
+
 def test_reset_takes_as_many_statements_for_a_full_store_as_for_an_empty_one() -> None:
     store = SqliteStore(":memory:")
     counts = []

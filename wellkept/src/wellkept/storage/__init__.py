@@ -42,7 +42,7 @@ class Store(Protocol):
         """The first `limit` live pages by slug (code point order); conversation pages are left out."""
 
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
-        """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active.
+        """Live pages known under any of the keys, ordered by (key, slug). A page is live when active.
 
         The names of a superseded page are those of the page that took its place.
         """

@@ -350,7 +350,7 @@ class SqliteStore:
     # -- looking up
 
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
-        """Live pages known under any of the keys, ordered by (key, slug). One query. A page is live when active.
+        """Live pages known under any of the keys, ordered by (key, slug). A page is live when active.
 
         The names of a superseded page are those of the page that took its place.
         """
@@ -386,11 +386,11 @@ class SqliteStore:
             if len(self._known) >= _KNOWN_SOURCES:
                 self._known.clear()
             known = self._known[source] = _Known(state)
-        known.asked += asked
-        if known.keys is None and known.due <= known.asked <= _KNOWN_NAMES:
-            known.due = 4 * known.asked
-            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, known.asked + 1))
-            if len(rows) <= known.asked:
+        most = known.asked = known.asked + asked
+        if known.keys is None and known.due <= most <= _KNOWN_NAMES:
+            known.due = 4 * most
+            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, most + 1))
+            if len(rows) <= most:
                 known.keys = _by_kind(rows)
         return None if known.keys is None else known.keys.get(kind, frozenset())
 
