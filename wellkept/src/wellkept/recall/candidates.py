@@ -44,7 +44,9 @@ _NAME_ENDINGS = "!?+#."
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
-_WORD = regex.compile(rf"(?V1){_LETTER}+(?:['’ʼ´׳״.\-‐‑&·]{_LETTER}+)*")
+# A mark that is not seen begins no word, and no part of one: a quote before it is a quote.
+_PART = rf"(?!\p{{Default_Ignorable_Code_Point}}){_LETTER}+"
+_WORD = regex.compile(rf"(?V1){_PART}(?:['’ʼ´׳״.\-‐‑&·]{_PART})*")
 _CAPITAL = regex.compile(r"[\p{Lu}\p{Lt}]")
 _LOWER = regex.compile(r"(?V1)[\p{Ll}--\p{Georgian}]")
 _UNCASED = regex.compile(r"(?V1)[\p{Lo}\p{Georgian}]")
