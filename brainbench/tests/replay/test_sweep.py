@@ -79,9 +79,11 @@ def test_a_system_that_outgrows_its_bounds_is_ended_and_harms_no_other(name: str
     assert good is None
 
 
-def test_what_a_hosted_class_holds_is_told_as_what_the_run_held() -> None:
+def test_what_a_hosted_class_holds_is_told_as_what_the_run_held_and_not_what_the_bench_holds() -> None:
+    held = b"x" * (250 << 20)
     small, large = (sweep(tasks(f"misbehaving:{name}", 1), 1).peak_mb for name in ("Polite", "Stout"))
     assert small < 200 < large
+    assert len(held) > 200 << 20
 
 
 def test_a_system_that_was_ended_for_its_size_is_played_on() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -168,7 +167,7 @@ def play(task: Task) -> bytes:
 
 def _peak_mb() -> float:
     """The largest size so far of this worker, or of a process of its systems that runs and is larger."""
-    return max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, *map(peak_mb, children()), 0.0)
+    return max(map(peak_mb, (os.getpid(), *children())))
 
 
 def _opened(name: str) -> System:
