@@ -223,6 +223,7 @@ def test_a_system_that_knows_where_gold_is_can_read_none_of_it(private: Path, mo
     corpus = corpora.read(private / "fixtures", include_holdout=False)
     tasks = tasks_of(choice, replace(corpus, fixtures=corpus.fixtures[:1]))
     (seen,) = sweep(tasks, 1, access=choice.access).replays
+    assert seen.observations[0].error is None
     told = json.loads(seen.observations[0].text)
     assert told["files"] > 0
     assert [file for file in told["readable"] if file.startswith(str(private))] == []

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from brainbench.cli import main
 from brainbench.cli.adapting import KINDS
 
+MINI = Path(__file__).parents[1] / "data" / "mini-v1"
 SYSTEMS = {
     kind: system.replace("@name@", "my_memory").replace("@Name@", "MyMemory") for kind, (system, _) in KINDS.items()
 }
@@ -81,13 +82,14 @@ def test_an_adapter_as_written_keeps_the_contract_and_gets_a_scored_row(kind: st
     assert "not applicable: " in checked.stdout
     system = SYSTEMS[kind].replace("9000", str(port))
     with running(kind, tmp_path, port):
-        done = call(
-            tmp_path, "brainbench", "run", "--system", system, "--harness", "openclaw", "--suite", "push", "--json"
-        )
+        corpus = ("--fixtures", str(MINI / "fixtures"), "--gold", str(MINI / "gold"))
+        options = (*corpus, "--harness", "openclaw", "--suite", "push", "--json")
+        done = call(tmp_path, "brainbench", "run", "--system", system, *options)
     assert done.returncode == 0, done.stderr[-3000:]
     assert '"push_recall": ' in done.stdout
     (cell,) = json.loads(done.stdout)["cells"]
-    assert (cell["suite"], cell["gold_total"], cell["gold_failed"] < cell["gold_total"]) == ("push", 258, True)
+    assert cell["suite"] == "push"
+    assert 0 <= cell["gold_failed"] < cell["gold_total"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
