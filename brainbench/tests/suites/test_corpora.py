@@ -36,7 +36,7 @@ def _echoes(fixture: Fixture) -> Iterator[Observation]:
             yield Observation(event.event_id, "persist")
         elif isinstance(event, Turn) and event.role == "user":
             row = FactRow(event.text, None, "echo", None, None)
-            yield Observation(event.event_id, "turn", text=f"You said: {event.text}", facts=(row,))
+            yield Observation(event.event_id, "turn", text=event.text, facts=(row,))
 
 
 def silent(fixture: Fixture, gold: Gold, seam: SeamConfig) -> Replayed:

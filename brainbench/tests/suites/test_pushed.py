@@ -109,6 +109,17 @@ def test_always_injecting_cannot_win_both_metrics() -> None:
 
 
 @pytest.mark.req("C-601")
+def test_a_text_that_names_no_page_is_a_false_fire_too() -> None:
+    def saying(text: str) -> Replayed:
+        said = tuple(replace(o, text=text) if o.event_id == 3 else o for o in PERFECT.observations)
+        return replace(PERFECT, observations=said)
+
+    assert cell("know-to-ask", saying("Remember: Ada is well.")).failed_items == ("fx/3",)
+    assert cell("know-to-ask", saying(" \n")).failed_items == ()
+    assert cell("know-to-ask", saying("Nice weather.\n")).failed_items == ()
+
+
+@pytest.mark.req("C-601")
 def test_an_acceptable_page_counts_as_help_but_not_as_recall() -> None:
     replayed = seen(t1=("orgs/ado",))
     assert cell("know-to-ask", replayed).metrics["know_to_ask_failure_rate"] == Ratio(0, 1)
@@ -224,8 +235,20 @@ def test_a_fixture_that_could_not_be_seeded_is_unscored() -> None:
     other = replace(FIXTURE, fixture_id="other")
     both = judge(SUITES["push"], "sut", OPENCLAW, [(FIXTURE, GOLD, unseeded), (other, GOLD, PERFECT)])
     assert both is not None
-    assert (both.status, both.fixtures, both.gold_failed) == ("scored", ("other",), 0)
+    assert (both.status, both.fixtures, both.gold_failed) == ("invalid", ("other",), 0)
     assert cell("push", unseeded).status == "failed"
+
+
+@pytest.mark.req("C-130")
+def test_a_system_that_cannot_be_filled_for_what_is_hard_has_no_rate() -> None:
+    unseeded = replace(seen(), seed_failure="page people/ada cannot be read back")
+    played = [(replace(FIXTURE, fixture_id=f"fx-{n}"), GOLD, PERFECT if n else unseeded) for n in range(49)]
+    found = judge(SUITES["push"], "sut", OPENCLAW, played)
+    assert found is not None
+    assert (found.status, found.reason) == ("invalid", "1 of 49 fixtures could not be seeded, more than 2 %")
+    enough = judge(SUITES["push"], "sut", OPENCLAW, [*played, (replace(FIXTURE, fixture_id="fx-49"), GOLD, PERFECT)])
+    assert enough is not None
+    assert (enough.status, enough.reason) == ("scored", "")
 
 
 @pytest.mark.req("C-601")

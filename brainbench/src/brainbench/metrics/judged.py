@@ -16,8 +16,9 @@ from brainbench.gold import Retrieve
 class JudgedTurn:
     """One user turn: what was injected against what should have been. `retrieve` None: nothing was asked of it.
 
-    `injected` has no repeats. `unknown` counts injected ids that name no page of the script, and is None where the
-    script's pages are not all at hand.
+    `injected` has no repeats; `spoken` says whether any text came that is not the turn's own, with an id or without
+    one. `unknown` counts injected ids that name no page of the script, and is None where the script's pages are not all
+    at hand.
     """
 
     item: str
@@ -25,6 +26,7 @@ class JudgedTurn:
     gold: frozenset[str] = frozenset()
     acceptable: frozenset[str] = frozenset()
     injected: tuple[str, ...] = ()
+    spoken: bool = False
     tokens: int = 0
     unknown: int | None = None
     error: str | None = None
@@ -41,8 +43,8 @@ class JudgedTurn:
 
     @property
     def fired(self) -> bool:
-        """Whether anything was injected; an errored turn counts as having fired."""
-        return self.error is not None or bool(self.injected)
+        """Whether anything was injected, with or without an id; an errored turn counts as having fired."""
+        return self.error is not None or bool(self.injected) or self.spoken
 
     @property
     def missed(self) -> frozenset[str]:

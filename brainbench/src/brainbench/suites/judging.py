@@ -13,7 +13,7 @@ from brainbench.suites.cell import Cell, Slice, Suite
 
 Played = tuple[Fixture, Gold, Replayed]
 MOST_ERRORS = 2
-"""Past this percentage of errored events a cell says nothing."""
+"""Past this percentage of errored events, or of fixtures that it could not be filled for, a cell says nothing."""
 _DIMENSIONS: Mapping[str, Callable[[Fixture], str]] = {
     "stratum": lambda fixture: fixture.stratum,
     "category": lambda fixture: fixture.category,
@@ -34,7 +34,8 @@ def judge(
     """The cell of one system through one seam on one suite, or None when the fixtures ask nothing of it.
 
     With `can` the suite's own needs are checked too; `kind` says otherwise than the seam where a system's shipped
-    artefact does not run in it. Fixtures that could not be seeded are unscored.
+    artefact does not run in it. Fixtures that could not be seeded are unscored; with more than a few the cell is
+    invalid, or a system could leave out what is hard.
     """
     asked = [(fixture, gold, replayed) for fixture, gold, replayed in played if suite.asks(fixture, gold)]
     if not asked:
@@ -57,7 +58,12 @@ def judge(
         return replace(head, status="not_applicable", reason=missing or _capabilities(asked))
     if not seeded:
         return replace(head, status="failed", reason="no fixture could be seeded")
-    return _scored(head, suite, seam, seeded)
+    scored = _scored(head, suite, seam, seeded)
+    unfilled = len(usable) - len(seeded)
+    if unfilled * 100 > MOST_ERRORS * len(usable):
+        why = f"{unfilled} of {len(usable)} fixtures could not be seeded, more than {MOST_ERRORS} %"
+        return replace(scored, status="invalid", reason="; ".join(filter(None, (why, scored.reason))))
+    return scored
 
 
 def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]) -> Cell:

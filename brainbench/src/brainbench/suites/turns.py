@@ -37,6 +37,7 @@ def _judged(
         gold=frozenset(gold.gold_slugs) if gold else frozenset(),
         acceptable=frozenset(gold.acceptable_slugs) if gold else frozenset(),
         injected=injected,
+        spoken=seen.text.strip() not in scene.turn.text,
         tokens=seen.tokens,
         unknown=None if pages is None else sum(i not in pages for i in injected),
         error=seen.error,
