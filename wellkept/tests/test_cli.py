@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -131,7 +131,7 @@ def test_a_long_import_tells_a_terminal_how_far_it_is(run: Run, tmp_path: Path) 
     for n in range(3):
         (notes / f"{n}.md").write_text("x")
     reading, writing = os.openpty()
-    program = "from wellkept import cli; cli.SLOW_S = -1.0; cli.main()"
+    program = "from wellkept.cli import keeping, main; keeping.SLOW_S = -1.0; main()"
     argv = [sys.executable, "-c", program, "import", str(notes)]
     done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=writing, check=True)
     os.close(writing)
@@ -203,14 +203,16 @@ def test_the_hook_can_be_tried_by_hand(run: Run, tmp_path: Path, monkeypatch: py
 
 
 def test_every_command_has_help_with_an_example() -> None:
-    def commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-        return [
-            found
-            for name, command in group.commands.items()
-            for found in (commands(command, (*path, name)) if isinstance(command, click.Group) else [(*path, name)])
-        ]
+    def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if isinstance(command, click.Group):
+                yield from commands(command, (*path, name))
+            else:
+                yield (*path, name)
 
-    found = commands(main)
+    found = [*commands(main)]
     assert {("search",), ("bank",), ("hook", "user-prompt")} <= set(found)
     for path in found:
         shown = CliRunner().invoke(main, [*path, "--help"]).stdout

@@ -45,8 +45,7 @@ def call(tmp_path: Path) -> Call:
     env |= {"HOME": str(tmp_path), "WELLKEPT_DATA_DIR": str(tmp_path / "memory"), "WELLKEPT_CAPTURE_QUERIES": "1"}
 
     def run(product: str, *words: object, stdin: str | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
-        module = {"wellkept": "wellkept.cli", "brainbench": "brainbench"}[product]
-        argv = [sys.executable, "-m", module, *map(str, words)]
+        argv = [sys.executable, "-m", product, *map(str, words)]
         done = subprocess.run(
             argv, input=stdin, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60, check=False
         )

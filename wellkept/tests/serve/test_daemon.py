@@ -32,7 +32,7 @@ class Daemon:
 
     def __init__(self, place: Path, *options: str) -> None:
         self.place, self.socket = place, place / "wellkept.sock"
-        argv = [sys.executable, "-m", "wellkept.cli", "daemon", "--data-dir", str(place), *options]
+        argv = [sys.executable, "-m", "wellkept", "daemon", "--data-dir", str(place), *options]
         env = {"HOME": str(place), "PATH": os.environ["PATH"]}
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
