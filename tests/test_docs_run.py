@@ -1,9 +1,9 @@
 """Every command and example of the docs, and of the docstrings, is run as a reader would run it.
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
-not. Words after the language: `slow` leaves a block out of `./bb check`, `registry` leaves it to `.ci/registry`,
-`exit=1` says how its last command ends. Lines below a command are output that it must print, in this order; `...`
-stands for anything.
+not. Words after the language: `slow` leaves a block out of `./bb check`, `long` leaves it to `.ci/run`, `registry` to
+`.ci/registry`; `exit=1` says how its last command ends. Lines below a command are output that it must print, in this
+order; `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
 )
 _LONG = (pytest.mark.slow, pytest.mark.timeout(900))
-MARKS = {"slow": _LONG, "registry": (pytest.mark.registry, *_LONG)}
+MARKS = {"slow": _LONG, "long": (pytest.mark.long, *_LONG), "registry": (pytest.mark.registry, *_LONG)}
 THE_TESTS_THEMSELVES = ("./bb test", "./bb check")
 
 
