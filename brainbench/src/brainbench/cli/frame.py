@@ -202,15 +202,20 @@ def add_to_ledger(line: Sweep, asked: Path | None) -> None:
         click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
-def ended(board: Scoreboard, outcome: Outcome | None) -> int:
-    """The exit code of a run, with a line on standard error for every reason that is not a pass."""
+def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) -> int:
+    """The exit code of a run, with a line on standard error for every reason that is not a pass.
+
+    Where the scoreboard is `shown`, why a cell has no numbers stands there and is not told again.
+    """
     lines = list(outcome.lines()) if outcome is not None else []
     if outcome is None or outcome.verdict == "pass":
         lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
         if outcome is None:
             lines += [f"brainbench: inconclusive: panel: {text}" for text in board.panel_failures]
         bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
-        lines += [f"brainbench: inconclusive: error_share: {cell.key}: {cell.reason}" for cell in bad]
+        for cell in bad:
+            why = f"{cell.status}; the scoreboard says why" if shown else cell.reason
+            lines.append(f"brainbench: inconclusive: error_share: {cell.key}: {why}")
     for line in lines:
         click.echo(line, err=True)
     if outcome is not None and outcome.verdict != "pass":

@@ -98,6 +98,11 @@ def why(cell: Cell) -> str:
     return "; ".join(remarks)
 
 
+def figures(cell: Cell) -> Mapping[str, Measured | None]:
+    """The metrics of a cell whose numbers can be trusted; none of any other."""
+    return cell.metrics if cell.status == "scored" else {}
+
+
 def header(board: Scoreboard) -> Iterator[tuple[str, str]]:
     """What the numbers stand on, as (name, words)."""
     config = board.config
@@ -120,13 +125,14 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
 
 
 def unscored(board: Scoreboard) -> Iterator[str]:
-    """The cells without a trusted number, and why: `system: suite (seams): status: reason`."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """The cells without a trusted number, each reason once: `system: suite (seams), suite (seams): status: reason`."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for cell in board.cells:
         if cell.status != "scored":
-            found.setdefault((cell.system, cell.suite, status(cell)), []).append(cell.seam)
-    for (system, suite, words), seams in found.items():
-        yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {words}"
+            found.setdefault((cell.system, status(cell)), {}).setdefault(cell.suite, []).append(cell.seam)
+    for (system, words), suites in found.items():
+        places = (f"{clean(suite)} ({', '.join(map(clean, seams))})" for suite, seams in suites.items())
+        yield f"{clean(system)}: {', '.join(places)}: {words}"
 
 
 def errors(board: Scoreboard) -> Iterator[str]:

@@ -84,9 +84,11 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
 def _trouble(errors: int, events: int, replays: Sequence[Replayed]) -> str:
     """How much went wrong, and the words that were heard most often."""
     share = f"{errors} of {events} events went wrong"
+    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
+    if errors == events and len(heard) == 1:
+        return f"every event went wrong: {next(iter(heard))}"
     if errors * 100 > MOST_ERRORS * events:
         share += f", more than {MOST_ERRORS} %"
-    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
     return f"{share}; most often: {min(heard, key=lambda words: (-heard[words], words))}" if heard else share
 
 
