@@ -55,6 +55,13 @@ def test_a_cell_that_is_invalid_has_its_reason_and_no_figure(board):
     assert (cell["reason"], cell["failed_items"]) == ("it hung", list(bad.failed_items))
 
 
+@pytest.mark.req("C-202")
+def test_what_a_system_lacks_is_counted(board):
+    cell = replace(board.cells[0], not_applicable=("f", "g"), lacking={"edit": 2})
+    document = scoreboard_json(replace(board, cells=(cell,)))["cells"][0]
+    assert (document["not_applicable"], document["lacking"]) == (["f", "g"], {"edit": 2})
+
+
 @pytest.mark.req("C-003")
 def test_names_are_sorted_by_code_point(board):
     names = ("é", "Z", "a", "ä", "\U0001f600", "\uff21")

@@ -188,6 +188,17 @@ def test_a_cell_that_is_invalid_shows_no_rate_and_its_reason_once(board):
     assert re.search(r"^  push_recall ↑ +2/7 0\.2857 +-$", render(replace(board, cells=(good, bad))), re.M)
 
 
+def test_fixtures_that_do_not_apply_are_counted_by_what_the_system_lacks(board):
+    cell = replace(board.cells[0], not_applicable=("f", "g"), lacking={"edit": 2, "sources": 1})
+    page = render(replace(board, cells=(cell,)))
+    line = "wellkept: know-to-ask (claude-code): 2; the system lacks edit: 2, sources: 1"
+    assert f"\nfixtures not applicable\n  {line}\n" in page
+    assert "\nfixtures not applicable\n" not in render(replace(board, cells=board.cells))
+    assert "2 fixtures n/a (the system lacks edit: 2, sources: 1)" in " ".join(
+        render(replace(board, cells=(cell,)), long=True).split()
+    )
+
+
 def test_cells_with_the_same_reason_share_its_line(board):
     bad = [Cell("a", seam, "contract", suite, "invalid", reason="gone") for suite in "xy" for seam in ("s", "t")]
     assert "cells without numbers\n  a: x (s, t), y (s, t): ! INVALID: gone\n" in render(replace(board, cells=bad))

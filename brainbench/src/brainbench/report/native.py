@@ -75,6 +75,7 @@ def cell_json(cell: Cell) -> dict[str, object]:
         "leaks": list(cell.leaks),
         "fixtures": list(cell.fixtures),
         "not_applicable": list(cell.not_applicable),
+        "lacking": dict(cell.lacking),
         "errors": cell.errors,
         "events": cell.events,
         "shared": cell.shared,

@@ -173,6 +173,7 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None, long: 
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
     _lines(console, "cells without numbers", wording.unscored(board))
+    _lines(console, "fixtures not applicable", wording.left_out(board))
     _lines(console, "! errors, counted as failures", wording.errors(board))
     _lines(console, wording.TIES, wording.ties(board))
     if long:

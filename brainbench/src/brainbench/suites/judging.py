@@ -50,6 +50,7 @@ def judge(
         status="scored",
         fixtures=_names(suite, seeded),
         not_applicable=_names(suite, [p for p in asked if p not in usable]),
+        lacking=_lacking(suite, asked),
         shared=suite.shared,
         deviations=seam.deviations,
     )
@@ -117,6 +118,12 @@ def _missing(suite: Suite, seam: SeamConfig, can: frozenset[Capability] | None) 
 
 def _names(suite: Suite, played: Sequence[Played]) -> tuple[str, ...]:
     return tuple(sorted({name for fixture, gold, _ in played for name in suite.asks(fixture, gold)}))
+
+
+def _lacking(suite: Suite, played: Sequence[Played]) -> Mapping[str, int]:
+    """How many fixtures need each capability that the system does not have; one may need several."""
+    needed = sorted({capability for _, _, replayed in played for capability in replayed.missing})
+    return {c: len(_names(suite, [p for p in played if c in p[2].missing])) for c in needed}
 
 
 def _capabilities(played: Sequence[Played]) -> str:
