@@ -167,6 +167,8 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
+    if not any(set(seam.suites) & set(choice.suites) for seam in choice.seams):
+        raise NothingMeasured(f"--harness, --suite: {_carried(choice)}")
     reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
     refused = {name: why for name, why in reasons.items() if why is not None}
     with laid_out(choice, corpus) as tasks:
@@ -184,6 +186,13 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     )
     _refuse_nothing(board)
     return Run(choice, board, corpus, tuple(swept.replays))
+
+
+def _carried(choice: Choice) -> str:
+    """Which suites the chosen seams carry, and which seams carry the chosen suites, where that is none of them."""
+    ours = "; ".join(f"the {seam.name} seam carries {', '.join(seam.suites)}" for seam in choice.seams)
+    others = ", ".join(seam.name for seam in SEAMS.values() if set(seam.suites) & set(choice.suites))
+    return f"{ours}, not {' or '.join(choice.suites)}: that is asked through {others}"
 
 
 def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:

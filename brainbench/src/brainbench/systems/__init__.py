@@ -6,6 +6,8 @@ System and name their class in the entry-point group `brainbench.systems`.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -184,6 +186,8 @@ class System:
         raise Unsupported("hook_process")
 
 
+_FILE = re.compile(r"(?:(.*)/)?([^/:\s]+)\.py(?::(.*))?\Z")
+"""A Python file, and perhaps a class in it."""
 _METHODS: Mapping[Capability, tuple[str, ...]] = {
     Capability.PAGE_WRITE: ("write_page", "read_page"),
     Capability.FACT_WRITE: ("write_fact",),
@@ -250,9 +254,11 @@ def _broken(name: str, target: str, whole: System) -> System:
 
 def _class_of(name: str) -> str:
     """Where the class of a name stands, as `module:Class`."""
-    if name in SYSTEMS or ":" in name:
+    if name in SYSTEMS or (":" in name and not _FILE.match(name)):
         return SYSTEMS.get(name, name)
     found = [point for point in _installed() if point.name == name]
+    if not found and (meant := _meant(name)):
+        raise UsageError(f"--system: unknown system {name!r}; {meant}")
     if not found:
         known = ", ".join(system_names())
         raise UsageError(
@@ -260,6 +266,17 @@ def _class_of(name: str) -> str:
             f"or what begins with {', '.join(DOORS)}"
         )
     return found[0].value
+
+
+def _meant(name: str) -> str:
+    """How to write what looks like a file with a class, or like a program with its words; "" for anything else."""
+    if file := _FILE.match(name):
+        folder, module, attribute = file.groups()
+        there = f"; run it from {folder}" if folder else ""
+        return f"a class is named by its module: {module}:{attribute or 'Class'}{there}"
+    if " " in name.strip() or os.sep in name:
+        return f"a program is written as 'cmd:{name}'"
+    return ""
 
 
 def _installed() -> EntryPoints:
