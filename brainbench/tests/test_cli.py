@@ -18,7 +18,7 @@ from brainbench.cli import main
 from brainbench.errors import CorpusError
 from brainbench.model import Replayed
 from brainbench.replay import observations_hash
-from brainbench.run import choose, measure
+from brainbench.run import ALONE, choose, measure
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 LENIENT = 'schema_version = 1\nname = "lenient"\n[floors.v1.all]\nfalse_fire_rate = { max = 1 }\n'
@@ -121,6 +121,11 @@ def test_help_is_no_error_and_has_examples() -> None:
         done = brainbench(command, "--help")
         assert done.exit_code == 0
         assert f"brainbench {command}" in done.stdout
+
+
+def test_help_names_the_systems_that_are_measured_where_none_is_named() -> None:
+    said = " ".join(brainbench("run", "--help").stdout.split())
+    assert f"[default: wellkept; where it is not installed {', '.join(ALONE)}]" in said
 
 
 def test_an_unwritable_result_names_file_and_remedy_and_leaves_nothing(place: Path) -> None:

@@ -31,7 +31,7 @@ from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, 
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
-from brainbench.systems import SYSTEMS, UNBOUNDED, load_system, system_names
+from brainbench.systems import INSTALL, SYSTEMS, UNBOUNDED, load_system, system_names
 from brainbench.systems.access import Access
 from brainbench.systems.fence import can_fence
 
@@ -266,7 +266,7 @@ def _standing(system: str) -> str:
     try:
         load_system(system).close()
     except UsageError:
-        return f"its adapter is built in; `pip install {system}` to measure it"
+        return f"its adapter is built in; {INSTALL.format(system)} to measure it"
     return "built in"
 
 

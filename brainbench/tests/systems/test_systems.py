@@ -94,7 +94,7 @@ def test_a_known_system_that_is_not_installed_says_how_to_get_it(monkeypatch: py
     monkeypatch.setitem(sys.modules, "brainbench.systems.wellkept", None)
     monkeypatch.setitem(sys.modules, "wellkept", None)
     monkeypatch.delitem(sys.modules, "brainbench.systems.wellkept")
-    with pytest.raises(UsageError, match="`pip install wellkept` first"):
+    with pytest.raises(UsageError, match="; `pip install PATH/TO/THE/REPOSITORY/wellkept` first"):
         load_system("wellkept")
 
 

@@ -65,6 +65,8 @@ DOORS: Mapping[str, str] = {
     "mcp:": "brainbench.systems.mcp_server:McpServer",
 }
 """How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
+INSTALL = "`pip install PATH/TO/THE/REPOSITORY/{}`"
+"""How to get a built-in system whose package is not there. The name alone may be anybody's on a registry."""
 HOSTED = "brainbench.systems.hosted:Hosted"
 """What is made of the name of a Python class that does not come with the bench, and its Access."""
 
@@ -234,7 +236,7 @@ def _made(name: str, door: str | None, access: Access) -> object:
     try:
         return _attribute(_class_of(name))() if door is None else _attribute(door)(name, access)
     except ImportError as error:
-        where = f"; `pip install {name}` first" if error.name == name else ""
+        where = f"; {INSTALL.format(name)} first" if error.name == name else ""
         raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
     except UsageError:
         raise
