@@ -10,7 +10,7 @@ import pytest
 
 from brainbench.live.judging import LIVE_METRICS
 from brainbench.metrics import METRICS
-from brainbench.model import SUITE_NAMES
+from brainbench.model import SUITE_NAMES, Capability
 from brainbench.replay.processes import Bounds
 from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
@@ -89,6 +89,13 @@ def test_the_protocol_page_has_every_method_with_its_capability_and_what_is_sent
     assert rows == [(name, asked[name], method.params.__name__) for name, method in METHODS.items()]
     assert f"at most {MOST_ANSWER_BYTES:,} bytes" in text
     assert f"More than {Bounds().processes} processes" in text
+
+
+def test_the_how_to_says_of_every_capability_what_it_brings(root):
+    page = (root / "docs" / "how-to" / "measure-your-memory.md").read_text()
+    first_cells = re.findall(r"^\| (`.+?`) \| ", page, re.MULTILINE)
+    named = [name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(Capability)
 
 
 @pytest.mark.parametrize("package", ["brainbench", "wellkept"])

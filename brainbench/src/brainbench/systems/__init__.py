@@ -74,8 +74,8 @@ HOSTED = "brainbench.systems.hosted:Hosted"
 class System:
     """A memory under test. Override what it can do, and list that in `can`.
 
-    `open` is called before every fixture and must leave an empty memory; `close` once at the end. Any exception
-    is recorded as an error of that event, and never becomes a score.
+    `open` is called before every fixture and must leave an empty memory; `close` comes last. Any exception is recorded
+    as an error of that event, and never becomes a score.
     """
 
     name: str = ""
@@ -102,7 +102,11 @@ class System:
         raise Unsupported("attach")
 
     def close(self) -> None:
-        """Release everything. Called once; processes started by the system must end here."""
+        """Release everything; processes that the system started must end here.
+
+        Once, after the last fixture, or without any `open` where the bench only asked what the memory can do. What hung
+        or had to be ended is not called.
+        """
 
     def tell_time(self, now: str) -> None:
         """The bench's clock, before every event: a memory that dates or decays by it replays the same every time."""
