@@ -81,13 +81,12 @@ def test_an_adapter_as_written_keeps_the_contract_and_gets_a_scored_row(kind: st
     assert "not applicable: " in checked.stdout
     system = SYSTEMS[kind].replace("9000", str(port))
     with running(kind, tmp_path, port):
-        done = call(
-            tmp_path, "brainbench", "run", "--system", system, "--harness", "openclaw", "--suite", "push", "--json"
-        )
+        flags = ("--corpus", "pocket", "--harness", "openclaw", "--suite", "push", "--json")
+        done = call(tmp_path, "brainbench", "run", "--system", system, *flags)
     assert done.returncode == 0, done.stderr[-3000:]
     assert '"push_recall": ' in done.stdout
     (cell,) = json.loads(done.stdout)["cells"]
-    assert (cell["suite"], cell["gold_total"], cell["gold_failed"] < cell["gold_total"]) == ("push", 258, True)
+    assert (cell["suite"], cell["gold_failed"] < cell["gold_total"]) == ("push", True)
 
 
 def printed(said: str, what: str) -> str:
