@@ -153,14 +153,14 @@ def test_a_system_that_fails_everywhere_makes_invalid_cells_and_exit_code_2(plac
 
 def test_what_a_failing_system_said_is_told(place: Path) -> None:
     done = brainbench(*RUN[:5], "--system", "misbehaving:Raising", "--jobs", "1", "--suite", "know-to-ask")
-    assert " ".join(done.stdout.split()).count("every event went wrong: ValueError: no") == 1
+    assert " ".join(done.stdout.split()).count("every event went wrong: Raising.context: ValueError: no") == 1
     assert "ValueError" not in done.stderr
     assert "know-to-ask: invalid; the scoreboard says why" in done.stderr
 
 
 def test_what_a_failing_system_said_is_told_beside_json_too(place: Path) -> None:
     done = brainbench(*RUN[:5], "--system", "misbehaving:Raising", "--jobs", "1", "--suite", "know-to-ask", "--json")
-    assert "know-to-ask: every event went wrong: ValueError: no" in done.stderr
+    assert "know-to-ask: every event went wrong: Raising.context: ValueError: no" in done.stderr
 
 
 def test_a_run_needs_no_checkout_as_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
