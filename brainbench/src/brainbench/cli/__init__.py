@@ -11,6 +11,7 @@ from brainbench import __version__
 
 COMMANDS: Mapping[str, str] = {
     "run": "brainbench.cli.running:run",
+    "failures": "brainbench.cli.failing:failures",
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
     "queries": "brainbench.cli.queries:queries",
