@@ -379,6 +379,25 @@ def test_a_writer_finds_the_names_it_has_not_committed(tmp_path: Path) -> None:
         assert asked_of_the_file(store, *absent, "k")[0] == ["a"]
 
 
+def test_a_few_names_do_not_pass_for_all_because_others_ask_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "memory.db") as store:
+        for slug in "abcde":
+            store.put_page(Page("default", slug, slug, "word"), [Chunk(0, "word")], [Name("alias", slug)])
+        select = store._select
+
+        def interrupted(sql: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+            rows = select(sql, values)  # type: ignore[arg-type]
+            if sql.startswith("SELECT kind, key"):
+                store._known["default"].asked += 100
+            return rows
+
+        monkeypatch.setattr(store, "_select", interrupted)
+        found = [match.page.slug for slug in "abcde" for match in store.find_names("default", "alias", [slug])]
+        assert found == list("abcde")
+
+
 def test_very_many_names_are_asked_of_the_file_and_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wellkept.storage.sqlite._KNOWN_NAMES", 10)
     with opened(tmp_path / "memory.db") as store:

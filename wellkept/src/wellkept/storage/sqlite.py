@@ -359,6 +359,8 @@ class SqliteStore:
             return ()
         state = self._state()
         known = self._known_keys(source, kind, state, len(wanted))
+        if known is not None and known.isdisjoint(wanted):
+            return ()
         rows = self._rows_of_names(source, kind, wanted if known is None else known.intersection(wanted))
         if known is not None and self._state() != state:
             rows = self._rows_of_names(source, kind, wanted)
@@ -386,11 +388,12 @@ class SqliteStore:
             if len(self._known) >= _KNOWN_SOURCES:
                 self._known.clear()
             known = self._known[source] = _Known(state)
-        known.asked += asked
-        if known.keys is None and known.due <= known.asked <= _KNOWN_NAMES:
-            known.due = 4 * known.asked
-            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, known.asked + 1))
-            if len(rows) <= known.asked:
+        # Other threads ask too: what decides whether all were read must be what the query was limited by.
+        known.asked = most = known.asked + asked
+        if known.keys is None and known.due <= most <= _KNOWN_NAMES:
+            known.due = 4 * most
+            rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, most + 1))
+            if len(rows) <= most:
                 known.keys = _by_kind(rows)
         return None if known.keys is None else known.keys.get(kind, frozenset())
 
