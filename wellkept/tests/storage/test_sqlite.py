@@ -316,6 +316,12 @@ def test_the_settings_that_durability_and_forgetting_need_are_on(tmp_path: Path)
         assert found["secure-delete"] == 1
 
 
+def test_a_join_is_not_planned_anew_for_every_value(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as store:
+        for connection in (store._writer, store._reader):
+            assert connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
+
+
 def test_names_are_looked_up_with_few_queries_that_do_not_scan() -> None:
     store = SqliteStore(":memory:")
     for number in range(50):

@@ -508,6 +508,8 @@ class SqliteStore:
                 raise self._unavailable(apsw.ReadOnlyError())
             for name, wanted in _PRAGMAS:
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
+            # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.register_fts5_function("times_found", _times_found)
         except BaseException:
             connection.close()
