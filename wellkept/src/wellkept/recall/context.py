@@ -28,7 +28,7 @@ FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference"
 RECENT = timedelta(hours=24)
 _DAY_SECONDS = 86_400.0
 
-# How many texts are remembered. What is found in a long one takes 3 MB.
+# How many texts are remembered. What is found in a long one takes up to 4 MB.
 _SHORT_CHARS, _SHORT_TEXTS = 4_000, 16
 _LONG_TEXTS = 5
 
