@@ -101,6 +101,24 @@ def live() -> str:
     return _page("Model in the loop", intro, parts)
 
 
+def retrieval() -> str:
+    """What is counted of a ranking."""
+    ranking = importlib.import_module("brainbench.metrics.ranking")
+    parts = []
+    for name, metric in ranking.RANKING.items():
+        of = "cases" if metric.share else "the mean over cases"
+        called = f"`{metric.at(5)}` for the first five" if metric.cut else "not cut at any rank"
+        parts.append(f"## {name}\n\n- formula: {_plain(metric.formula)}\n- better: higher\n- told as {of}; {called}")
+    intro = (
+        "Counted by `brainbench longmemeval` and `brainbench locomo`. A ranking is read without repeats, the first of "
+        "each kept; a grade above 0 is gold. Every number is a mean over the *asked* cases: where nothing came back, by "
+        "an error or not, all of them are 0. The best possible ranking is told beside each: with more gold than ranks it "
+        f"is below 1. Definitions version {ranking.DEFINITIONS_VERSION}, `{ranking.definitions_sha256()}`. "
+        "See [how to measure retrieval](../how-to/measure-retrieval.md)."
+    )
+    return _page("Metrics of retrieval", intro, parts)
+
+
 def suites() -> str:
     """The questions that the bench asks."""
     table = importlib.import_module("brainbench.suites").SUITES
@@ -212,6 +230,7 @@ def _page(title: str, intro: str, parts: list[str]) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics,
     "live.md": live,
+    "retrieval.md": retrieval,
     "suites.md": suites,
     "seams.md": seams,
     "systems.md": systems,

@@ -322,13 +322,17 @@ def pointer_ids(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A page found by search; `title` and `aliases` as far as the system tells them."""
+    """A page found by search; `title` and `aliases` as far as the system tells them.
+
+    Of a page that holds a written conversation, `turns` are the messages that were found, counted from 0, best first.
+    """
 
     id: str
     title: str = ""
     text: str = ""
     score: float = 0.0
     aliases: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ COMMANDS: Mapping[str, str] = {
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
     "queries": "brainbench.cli.queries:queries",
+    "longmemeval": "brainbench.cli.retrieval:longmemeval",
+    "locomo": "brainbench.cli.retrieval:locomo",
     "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",
