@@ -110,10 +110,11 @@ def retrieval() -> str:
         called = f"`{metric.at(5)}` for the first five" if metric.cut else "not cut at any rank"
         parts.append(f"## {name}\n\n- formula: {_plain(metric.formula)}\n- better: higher\n- told as {of}; {called}")
     intro = (
-        "Counted by `brainbench longmemeval` and `brainbench locomo`. A ranking is read without repeats, the first of "
-        "each kept; a grade above 0 is gold. Every number is a mean over the *asked* cases: where nothing came back, by "
-        "an error or not, all of them are 0. The best possible ranking is told beside each: with more gold than ranks it "
-        f"is below 1. Definitions version {ranking.DEFINITIONS_VERSION}, `{ranking.definitions_sha256()}`. "
+        "Counted by `brainbench longmemeval` and `brainbench locomo`. A ranking is read without repeats, the first "
+        "of each kept; a grade above 0 is gold. Every number is a mean over the *asked* cases: where nothing came "
+        "back, by an error or not, all of them are 0. The best possible ranking is told beside each: with more gold "
+        f"than ranks it is below 1. Definitions version {ranking.DEFINITIONS_VERSION}, "
+        f"`{ranking.definitions_sha256()}`. "
         "See [how to measure retrieval](../how-to/measure-retrieval.md)."
     )
     return _page("Metrics of retrieval", intro, parts)

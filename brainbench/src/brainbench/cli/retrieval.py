@@ -111,7 +111,8 @@ def locomo(**flags: Any) -> None:
 def _run(suite: str, flags: dict[str, Any]) -> int:
     """Ask, write, print; the exit code."""
     from brainbench.retrieval.judging import exit_code, verdict
-    from brainbench.retrieval.running import Choice, measure
+    from brainbench.retrieval.layout import Choice
+    from brainbench.retrieval.running import measure
     from brainbench.retrieval.telling import document, summary_of, text
     from brainbench.systems.access import granted
 

@@ -16,15 +16,16 @@ from brainbench.metrics import Mean, Ratio, counts, counts_json, four_decimals
 from brainbench.metrics.ranking import DEFINITIONS_VERSION, RANKING, definitions_sha256
 from brainbench.report.wording import clean
 from brainbench.retrieval.judging import Row, Summary, case_scores, summary, verdict
+from brainbench.retrieval.layout import BOTH, USERS, Choice
 from brainbench.retrieval.results import CaseResult
-from brainbench.retrieval.running import BOTH, Choice, Measured
+from brainbench.retrieval.running import Measured
 from brainbench.systems import SYSTEMS
 
 SCHEMAS: Mapping[str, str] = {"longmemeval": "longmemeval-offline-v2", "locomo": "locomo-offline-v1"}
-SUPPORTS = ("directional comparison of retrieval, labelled offline",)
+SUPPORTS = ("directional comparison of retrieval that is labelled offline",)
 DOES_NOT_SHOW = ("production latency", "live quality", "quality of answers")
 _TOLD = ("hit", "recall", "recall_all", "ndcg", "ndcg_lme", "mrr")
-_ACCESSORS = {"user-turns-only-v1": "user turns only", BOTH: "user and assistant turns"}
+_WRITTEN = {USERS: "user turns only", BOTH: "user and assistant turns"}
 _WIDEST = 28
 
 
@@ -153,12 +154,13 @@ def text(done: Measured, found: Summary) -> Iterator[str]:
     if ingest := _ingest(done.cases):
         yield ingest
     yield f"cost     {done.elapsed_seconds:.0f} s, {done.cpu_seconds:.0f} CPU-seconds, load {done.load:.1f}"
-    yield f"offline: supports {SUPPORTS[0]}; does not show {', '.join(DOES_NOT_SHOW)}"
+    yield f"offline  supports {', '.join(SUPPORTS)}"
+    yield f"         does not show {', '.join(DOES_NOT_SHOW)}"
 
 
 def _laid_out(choice: Choice) -> str:
     where = "each conversation by itself" if choice.suite == "locomo" else "own haystack of each question"
-    return f"by {choice.granularity}, {_ACCESSORS[choice.policy]}, {where}"
+    return f"by {choice.granularity}, {_WRITTEN[choice.policy]}, {where}"
 
 
 def _written_by(done: Measured) -> str:
