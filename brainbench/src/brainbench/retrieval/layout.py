@@ -19,6 +19,8 @@ from brainbench.systems.access import Access
 USERS, BOTH = "user-turns-only-v1", "user-and-assistant-turns-v1"
 POLICIES = (BOTH, USERS)
 """Whose turns are written."""
+PIECES = 4
+"""How many hits are wanted for each conversation: many memories answer with pieces of pages."""
 Granularity = Literal["session", "turn"]
 
 
@@ -154,7 +156,7 @@ class Layouts:
             seed=self._choice.seed,
             passages=tuple(passages),
             queries=tuple(Query(question.text, question.asked_at) for question in self._asked[number]),
-            limit=max(len(known), len(passages)),
+            limit=max(len(known), PIECES * len(passages)),
         )
         return _Layout(haystack, units, len(known))
 
