@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 from pathlib import Path
 
 import pytest
+import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,6 +89,25 @@ def test_it_agrees_with_the_definitions_written_out(ranking, grades, k):
     ideal = sorted(grades.values(), reverse=True)[:k]
     dcg = sum(grades.get(name, 0) / math.log2(at + 2) for at, name in enumerate(first))
     assert found[f"ndcg@{k}"] == pytest.approx(dcg / sum(g / math.log2(at + 2) for at, g in enumerate(ideal)), abs=1e-9)
+
+
+@pytest.mark.req("E-307")
+def test_a_thousand_rankings_and_the_vectors_score_as_trec_eval_scores_them():
+    drawn = random.Random(7)  # noqa: S311
+    cases = [(graded(gold), list(dict.fromkeys(ranking)), k) for gold, ranking, k, _ in VECTORS.values() if ranking]
+    while len(cases) < 1_000 + len(VECTORS):
+        grades = {f"d{n}": drawn.choice((0, 0, 1, 1, 2, 3)) for n in range(drawn.randint(1, 30))}
+        ranking = drawn.sample([f"d{n}" for n in range(40)], drawn.randint(1, 40))
+        if any(grades.values()):
+            cases.append((grades, ranking, drawn.choice((1, 3, 5, 10, 20))))
+    theirs = {"hit": "success", "recall": "recall", "precision": "P", "ndcg": "ndcg_cut"}
+    for grades, ranking, k in cases:
+        asked = pytrec_eval.RelevanceEvaluator({"q": grades}, {*(f"{m}.{k}" for m in theirs.values()), "recip_rank"})
+        told = asked.evaluate({"q": {name: float(-place) for place, name in enumerate(ranking)}})["q"]
+        found = scores(ranking, grades, [k])
+        assert found["mrr"] == pytest.approx(told["recip_rank"], abs=1e-9)
+        for ours, name in theirs.items():
+            assert found[f"{ours}@{k}"] == pytest.approx(told[f"{name}_{k}"], abs=1e-9), (name, grades, ranking, k)
 
 
 def test_the_best_possible_ranking_reaches_the_ceiling_and_the_gain_looks_at_all_grades():
