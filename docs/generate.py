@@ -54,6 +54,7 @@ IN_PART = {
     "C-809": "what it costs is printed by `bench-self` and not asserted",
     "C-1201": "holds on the 22 published fixtures that tests can see; the whole v1 corpus is not in this repository",
     "E-101": "holds for the commands that are there; `wellkept` keeps to its own",
+    "E-104": "reports of the retrieval sets; `promote` is planned",
     "E-105": "of the two retrieval sets; a sweep's report has its own form, and accounting is planned",
     "E-106": "reports hold what is needed, `rejudge` is planned",
     "E-251": "`--index`, `--embedder`, `--qa`, `--errata` and the modes that need an embedder are planned",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from brainbench.cli import main
+from brainbench.replay import haystacks
+from brainbench.retrieval import running
 from brainbench.retrieval.telling import recomputed
 
 TINY = Path(__file__).parents[3] / "docs" / "how-to" / "retrieval"
@@ -31,7 +34,9 @@ def locomo(*argv: object) -> Result:
 
 
 @pytest.fixture(autouse=True)
-def _importable_by_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Outside any checkout, where the memories of these tests can be imported."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "retrieval"))
     yield
     sys.modules.pop("asked_memories", None)
@@ -173,3 +178,36 @@ def test_the_modes_are_the_systems_that_they_name():
     )
     assert [c["ranked_ids"] for c in one["case_results"]] == [c["ranked_ids"] for c in two["case_results"]]
     assert msgspec.json.encode(one["overall"]) == msgspec.json.encode(two["overall"])
+
+
+@pytest.mark.req("E-104")
+def test_in_a_checkout_reports_are_kept_and_none_is_overwritten(tmp_path):
+    (tmp_path / "evidence" / "gates").mkdir(parents=True)
+    for _ in range(2):
+        done = longmemeval("--system", "null", "--limit", 1, "--label", "a b/../c")
+        assert "report written: " in done.stderr
+    kept = list((tmp_path / ".brainbench" / "runs").iterdir())
+    assert len(kept) == 2
+    assert all(re.fullmatch(r"longmemeval_a-b-..-c_\d{8}T\d{6}Z(-\d)?\.json", file.name) for file in kept)
+    longmemeval("--system", "null", "--limit", 1, "--no-save")
+    assert len(list((tmp_path / ".brainbench" / "runs").iterdir())) == 2
+
+
+def test_outside_a_checkout_nothing_is_written_that_was_not_asked_for(tmp_path):
+    assert "report written" not in longmemeval("--system", "null", "--limit", 1).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_interrupted_says_where_it_goes_on(monkeypatch, tmp_path):
+    def first_only(*given, **named):
+        yield next(haystacks.ask_all(*given, **named))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "ask_all", first_only)
+    done = longmemeval("--system", "bm25", "--checkpoint", "half.jsonl")
+    assert done.exit_code == 2
+    assert "interrupted: what is done is kept in half.jsonl; the same command goes on from there" in done.stderr
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    again = longmemeval("--system", "bm25", "--checkpoint", "half.jsonl", "--json")
+    assert [attempt["answered_before"] for attempt in json.loads(again.stdout)["attempts"]] == [0, 1]

@@ -12,7 +12,7 @@ import click
 
 from brainbench.cli.frame import Command, printing, progress_bar, reported
 from brainbench.errors import UsageError
-from brainbench.write import check_place, to_line, write_json
+from brainbench.write import check_place, make_directory, to_line, write_json
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,7 +42,13 @@ def _asking(command: Callable[P, T]) -> Callable[P, T]:
             show_default=True,
             help="Which: the first, or of each kind as many as its share.",
         ),
-        click.option("--out", type=FILE, metavar="FILE", help="Write the report with every case here."),
+        click.option(
+            "--out",
+            type=FILE,
+            metavar="FILE",
+            help="Write the report with every case here.  [in a checkout: below .brainbench/runs]",
+        ),
+        click.option("--no-save", is_flag=True, help="Write no report where --out names none."),
         click.option("--checkpoint", type=FILE, metavar="FILE", help="Keep what is done, and go on from there."),
         click.option("--allow-unknown-dataset", is_flag=True, help="Measure a file that is not the published one."),
         click.option("--label", default="", metavar="STR", help="A name for the run in its report."),
@@ -110,10 +116,11 @@ def locomo(**flags: Any) -> None:
 
 def _run(suite: str, flags: dict[str, Any]) -> int:
     """Ask, write, print; the exit code."""
+    from brainbench.evidence.committed import checkout
     from brainbench.retrieval.judging import exit_code, verdict
     from brainbench.retrieval.layout import Choice
     from brainbench.retrieval.running import measure
-    from brainbench.retrieval.telling import document, summary_of, text
+    from brainbench.retrieval.telling import document, results_at_hand, summary_of, text, usual_place
     from brainbench.systems.access import granted
 
     if "mode" in flags and "system" in flags:
@@ -124,6 +131,7 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
     for place in (flags.get("out"), flags.get("checkpoint")):
         if place is not None:
             check_place(place)
+    out = flags.get("out") or (None if flags["no_save"] else usual_place(suite, flags["label"], checkout()))
     choice = Choice(
         suite=suite,
         path=flags["path"],
@@ -140,16 +148,25 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
         checkpoint=flags.get("checkpoint"),
         label=flags["label"],
         mode=flags.get("mode", "system"),
-        hidden=(flags["out"],) if "out" in flags else (),
+        hidden=(*([out] if out else []), *results_at_hand(checkout())),
         command=tuple(sys.argv[1:]),
         access=granted(flags["pass_env"], flags.get("token_env"), flags["allow_remote"], flags["timeout"]),
     )
-    with progress_bar("asking questions") as progress:
-        done = measure(choice, progress)
+    try:
+        with progress_bar("asking questions") as progress:
+            done = measure(choice, progress)
+    except KeyboardInterrupt:
+        if choice.checkpoint is None:
+            raise
+        kept = f"what is done is kept in {choice.checkpoint}; the same command goes on from there"
+        click.echo(f"brainbench: inconclusive: interrupted: {kept}", err=True)
+        return 2
     found = summary_of(done)
     report = document(done, found)
-    if "out" in flags:
-        write_json(flags["out"], report)
+    if out is not None:
+        make_directory(out.parent)
+        write_json(out, report)
+        click.echo(f"report written: {out}", err=True)
     with printing():
         if flags["as_json"]:
             click.echo(to_line(report), nl=False)

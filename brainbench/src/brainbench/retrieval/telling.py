@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +25,27 @@ from brainbench.systems import SYSTEMS
 SCHEMAS: Mapping[str, str] = {"longmemeval": "longmemeval-offline-v2", "locomo": "locomo-offline-v1"}
 SUPPORTS = ("directional comparison of retrieval that is labelled offline",)
 DOES_NOT_SHOW = ("production latency", "live quality", "quality of answers")
+RUNS = Path(".brainbench/runs")
+"""Where reports go in a checkout."""
+_ODD = re.compile(r"[^\w.-]+")
 _TOLD = ("hit", "recall", "recall_all", "ndcg", "ndcg_lme", "mrr")
 _WRITTEN = {USERS: "user turns only", BOTH: "user and assistant turns"}
 _WIDEST = 28
+
+
+def usual_place(suite: str, label: str, top: Path | None) -> Path | None:
+    """A file in a checkout that is not there yet; None outside one."""
+    if top is None:
+        return None
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    name = "_".join((suite, *([_ODD.sub("-", label)[:60]] if label else []), stamp))
+    places = (top / RUNS / f"{name}{again}.json" for again in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next(place for place in places if not place.exists())
+
+
+def results_at_hand(top: Path | None) -> tuple[Path, ...]:
+    """Where a checkout keeps results, in which gold stands too."""
+    return (top / ".brainbench", top / "evidence") if top else ()
 
 
 def summary_of(done: Measured) -> Summary:
