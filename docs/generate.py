@@ -49,14 +49,14 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 
 
 IN_PART = {
-    "C-122": "`convert` and `rejudge` are planned",
+    "C-122": "`convert` is planned, and so is `rejudge` of a sweep",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
     "C-809": "what it costs is printed by `bench-self` and not asserted",
     "C-1201": "holds on the 22 published fixtures that tests can see; the whole v1 corpus is not in this repository",
     "E-101": "holds for the commands that are there; `wellkept` keeps to its own",
     "E-104": "reports of the retrieval sets; `promote` is planned",
     "E-105": "of the two retrieval sets; a sweep's report has its own form, and accounting is planned",
-    "E-106": "reports hold what is needed, `rejudge` is planned",
+    "E-106": "`rejudge` reads reports of the retrieval sets, no saved observations",
     "E-251": "`--index`, `--embedder`, `--qa`, `--errata` and the modes that need an embedder are planned",
     "E-262": "the rows of full-context, BM25, null and always-abstain are runs of their own, not printed beside",
 }

@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 from brainbench.cli import main
 from brainbench.replay import haystacks
 from brainbench.retrieval import running
-from brainbench.retrieval.telling import recomputed
 
 TINY = Path(__file__).parents[3] / "docs" / "how-to" / "retrieval"
 ANY = "--allow-unknown-dataset"
@@ -68,8 +67,9 @@ def test_every_number_of_a_report_follows_from_its_cases(tmp_path, ask, granular
     done = ask("--mode", "lexical", "--granularity", granularity, "--out", tmp_path / "r.json", "--label", "mine")
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "r.json").read_text())
-    again = recomputed(report)
-    assert again == {name: report[name] for name in again}
+    again = brainbench("rejudge", tmp_path / "r.json")
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert rows(again) == rows(done)
     assert (report["mode"], report["label"], report["status"]) == ("lexical", "mine", "scored")
     assert report["dataset"]["published"] is False
     assert report["auth_manifest_id"] == "not-applicable:offline"
@@ -77,8 +77,91 @@ def test_every_number_of_a_report_follows_from_its_cases(tmp_path, ask, granular
     for case in report["case_results"]:
         assert case["metrics"]["mrr"] <= 1
         assert len(case["ranked_ids"]) <= case["candidates"]
-    report["case_results"][0]["ranked_ids"] = []
-    assert recomputed(report) != again
+
+
+def rows(done: Result) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line[28:34].strip().isdigit()]
+
+
+@pytest.mark.req("E-106", "E-1602")
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("overall", "official", "metrics", "hit@5", "n"), 4),
+        (("overall", "all", "metrics", "recall@10", "value"), 0.9999),
+        (("per_type", "temporal-reasoning", "cases"), 2),
+        (("statistics", "hit@5", "interval"), [0.9, 1.0]),
+        (("counts", "errors"), 1),
+        (("latency", "p50_ms"), 0.001),
+        (("case_results", 0, "ranked_ids"), []),
+        (("case_results", 1, "expected_ids"), ["x"]),
+        (("case_results", 1, "relevance_grades"), {"x": 1}),
+        (("case_results", 2, "metrics", "mrr"), 0.1),
+        (("case_results", 3, "left_out"), "abstention"),
+        (("case_results", 0, "error"), "lost"),
+    ],
+)
+def test_whatever_is_changed_in_a_report_is_found(tmp_path, path, value):
+    longmemeval("--system", "bm25", "--out", "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    place = report
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    (tmp_path / "r.json").write_text(json.dumps(report))
+    done = brainbench("rejudge", "r.json")
+    assert done.exit_code == 1, done.output
+    assert "brainbench: fail: mismatch: " in done.stderr
+
+
+def test_other_cut_offs_need_no_other_run(tmp_path):
+    longmemeval("--system", "bm25", "--k", 2, "--out", "r.json")
+    direct = longmemeval("--system", "bm25", "--k", 1, "--k", 3)
+    again = brainbench("rejudge", "r.json", "--k", 3, "--k", 1, "--out", "new.json")
+    assert again.exit_code == 0
+    assert rows(again) == rows(direct)
+    new = json.loads((tmp_path / "new.json").read_text())
+    assert new["parent"].startswith("sha256:")
+    assert new["k_values"] == [1, 3]
+    assert brainbench("rejudge", "new.json").exit_code == 0
+
+
+def test_a_report_of_other_definitions_is_judged_by_todays_and_not_compared(tmp_path):
+    longmemeval("--system", "bm25", "--out", "r.json")
+    text = (tmp_path / "r.json").read_text()
+    (tmp_path / "r.json").write_text(re.sub(r'("metric_definitions_sha256": ")[^"]*', r"\1sha256:00", text))
+    done = brainbench("rejudge", "r.json")
+    assert done.exit_code == 0
+    assert "other definitions" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"schema_version": "longmemeval-offline-v2"}', "NaN", "[" * 9999],
+)
+def test_what_is_no_report_is_told(tmp_path, content):
+    (tmp_path / "r.json").write_text(content)
+    done = brainbench("rejudge", "r.json")
+    assert done.exit_code == 2
+    assert "brainbench: inconclusive: incompatible: r.json: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("k_values",), ["five"]), (("k_values",), []), (("case_results",), []), (("case_results", 0, "slice"), {}),
+     (("case_results", 0, "relevance_grades"), {}), (("case_results", 0, "ranked_ids"), 3)],
+)  # fmt: skip
+def test_a_report_that_cannot_be_judged_is_told_by_its_field(tmp_path, path, value):
+    longmemeval("--system", "bm25", "--out", "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    place = report
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    (tmp_path / "r.json").write_text(json.dumps(report))
+    done = brainbench("rejudge", "r.json")
+    assert done.exit_code == 2, done.output
+    assert "inconclusive: incompatible: r.json: case_results: " in done.stderr
 
 
 @pytest.mark.req("E-254")
@@ -163,12 +246,12 @@ def test_an_invalid_report_is_written_all_the_same(tmp_path):
 @pytest.mark.req("E-262")
 def test_locomo_tells_headline_adversarial_and_all_questions_apart():
     done = locomo("--system", "bm25", "--k", 2)
-    rows = {
+    sizes = {
         line[:28].strip(): int(line[28:].split()[0])
         for line in done.stdout.splitlines()
         if line[28:34].strip().isdigit()
     }
-    assert (rows["categories 1-4"], rows["adversarial *"], rows["all"]) == (3, 1, 4)
+    assert (sizes["categories 1-4"], sizes["adversarial *"], sizes["all"]) == (3, 1, 4)
     assert "evidence that names no turn of its conversation, and is no gold: 1" in done.stdout
 
 

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "queries": "brainbench.cli.queries:queries",
     "longmemeval": "brainbench.cli.retrieval:longmemeval",
     "locomo": "brainbench.cli.retrieval:locomo",
+    "rejudge": "brainbench.cli.retrieval:rejudge",
     "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",

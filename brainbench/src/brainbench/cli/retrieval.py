@@ -18,6 +18,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 FILE = click.Path(path_type=Path)
 POLICIES = ("user-and-assistant-turns-v1", "user-turns-only-v1")
+MOST_TOLD = 20
+"""How many mismatches are told one by one."""
 MODES = {"lexical": "bm25"}
 """What ranks without a memory product: the mode -> the built-in system that is it."""
 
@@ -112,6 +114,46 @@ def locomo(**flags: Any) -> None:
       brainbench locomo locomo10.json --granularity session --k 1 --k 5
     """
     sys.exit(_run("locomo", {"granularity": "turn", **{k: v for k, v in flags.items() if v is not None}}))
+
+
+@click.command(cls=Command)
+@click.argument("report", type=FILE)
+@click.option("--k", "ks", type=click.IntRange(1, 1000), multiple=True, help="Other cut-offs than those of the report.")
+@click.option("--out", type=FILE, metavar="FILE", help="Write a new report that names the old one.")
+@click.option("--json", "as_json", is_flag=True, help="The new report as one JSON document on standard output.")
+@reported
+def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) -> None:
+    """Judge a report of longmemeval or locomo again, from its cases: nothing is asked of any memory.
+
+    Exit 1 says that the report states a number that does not follow from its cases.
+
+    \b
+    Examples:
+      brainbench rejudge bm25.json
+      brainbench rejudge bm25.json --k 1 --k 20 --out deeper.json
+    """
+    from brainbench.retrieval.rejudging import rejudge as judged_again
+    from brainbench.retrieval.rejudging import rejudged_document
+    from brainbench.retrieval.telling import rejudged_text
+
+    if out is not None:
+        check_place(out)
+    done = judged_again(report, ks)
+    if out is not None:
+        write_json(out, rejudged_document(done))
+    with printing():
+        if as_json:
+            click.echo(to_line(rejudged_document(done)), nl=False)
+        else:
+            for line in rejudged_text(done.report, done.found, done.ks):
+                click.echo(line)
+    if done.mismatches is None:
+        click.echo("brainbench: note: judged by other definitions, so that its own numbers were not compared", err=True)
+    for line in (done.mismatches or ())[:MOST_TOLD]:
+        click.echo(f"brainbench: fail: mismatch: {line}", err=True)
+    if more := len((done.mismatches or ())[MOST_TOLD:]):
+        click.echo(f"brainbench: fail: mismatch: and {more} more", err=True)
+    sys.exit(1 if done.mismatches else 0)
 
 
 def _run(suite: str, flags: dict[str, Any]) -> int:

@@ -137,13 +137,6 @@ def numbers(found: Summary) -> dict[str, object]:
     }
 
 
-def recomputed(report: Mapping[str, Any]) -> dict[str, object]:
-    """The numbers of a report again, from its case results."""
-    cases = msgspec.convert(report["case_results"], list[CaseResult])
-    clusters = report["suite"] == "locomo"
-    return numbers(summary(cases, report["k_values"], str(report["headline"]), clusters))
-
-
 def text(done: Measured, found: Summary) -> Iterator[str]:
     """The run for a person: what was asked, every metric at each k, and what the numbers do not say."""
     choice, questions = done.choice, done.questions
@@ -160,21 +153,37 @@ def text(done: Measured, found: Summary) -> Iterator[str]:
     if not questions.published:
         yield f"dataset  not the published file: {questions.sha256[:23]}…"
     yield from (f"note     {note}" for note in questions.notes)
-    for k in choice.ks:
-        yield ""
-        yield from _table(found, k)
-    if found.kinds_left_out:
-        yield f"* none of these is in {questions.headline}"
-    yield ""
-    yield from _intervals(found)
-    if found.latency is not None:
-        p95 = "not measured" if found.latency.p95_ms is None else f"{found.latency.p95_ms:.1f} ms"
-        yield f"search   p50 {found.latency.p50_ms:.1f} ms, p95 {p95}, {found.latency.n} searches on this machine"
+    yield from tables(found, choice.ks)
     if ingest := _ingest(done.cases):
         yield ingest
     yield f"cost     {done.elapsed_seconds:.0f} s, {done.cpu_seconds:.0f} CPU-seconds, load {done.load:.1f}"
     yield f"offline  supports {', '.join(SUPPORTS)}"
     yield f"         does not show {', '.join(DOES_NOT_SHOW)}"
+
+
+def rejudged_text(report: Mapping[str, Any], found: Summary, ks: Sequence[int]) -> Iterator[str]:
+    """A report that was judged again, for a person."""
+    told = report["sut"].get("name"), report["sut"].get("version")
+    yield f"{clean(report['dataset'].get('name'))}  by {clean(report['granularity'])}, judged again from its cases"
+    yield f"system   {' '.join(clean(part) for part in told if part)}"
+    yield f"asked    {found.errors.of} questions, errors {found.errors.n}/{found.errors.of}"
+    if not report["dataset"].get("published"):
+        yield "dataset  not the published file"
+    yield from tables(found, ks)
+
+
+def tables(found: Summary, ks: Sequence[int]) -> Iterator[str]:
+    """Every metric at each k, intervals and latency."""
+    for k in ks:
+        yield ""
+        yield from _table(found, k)
+    if found.kinds_left_out:
+        yield f"* none of these is in {clean(found.overall[0].name)}"
+    yield ""
+    yield from _intervals(found)
+    if found.latency is not None:
+        p95 = "not measured" if found.latency.p95_ms is None else f"{found.latency.p95_ms:.1f} ms"
+        yield f"search   p50 {found.latency.p50_ms:.1f} ms, p95 {p95}, {found.latency.n} searches on this machine"
 
 
 def _laid_out(choice: Choice) -> str:
