@@ -10,6 +10,7 @@ import pytest
 
 from brainbench.live.judging import LIVE_METRICS
 from brainbench.metrics import METRICS
+from brainbench.metrics.ranking import RANKING
 from brainbench.model import SUITE_NAMES, Capability
 from brainbench.replay.processes import Bounds
 from brainbench.report import failures
@@ -22,6 +23,7 @@ from wellkept.storage import STORES
 TABLES = {
     "metrics.md": METRICS,
     "live.md": [*LIVE_METRICS, "Tools"],
+    "retrieval.md": RANKING,
     "suites.md": SUITES,
     "seams.md": SEAMS,
     "systems.md": SYSTEMS,

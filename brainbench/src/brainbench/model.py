@@ -345,7 +345,8 @@ class SearchHit:
     `id` is the `slug` that `write_page` was given. A hit counts for a name where its `title`, one of its `aliases`
     or the last part of its `id` holds that name as whole words; "" and () tell nothing. `text` is what
     an application would put before a model, such as the page or a passage. The order of hits is what counts, best
-    first; `score` is on any scale and is not compared.
+    first; `score` is on any scale and is not compared. Of a page that holds a written conversation, `turns` are the
+    messages that were found, counted from 0, best first.
     """
 
     id: str
@@ -353,6 +354,7 @@ class SearchHit:
     text: str = ""
     score: float = 0.0
     aliases: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

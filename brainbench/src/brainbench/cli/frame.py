@@ -177,7 +177,7 @@ def choice_of(flags: dict[str, Any]) -> Choice:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
+def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int], None]]:
     """A bar with counts and time left on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, of: None
@@ -185,7 +185,7 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("playing fixtures"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -85,6 +85,8 @@ class System:
     """The harnesses for which the artefact that the product ships is what runs here."""
     alone: bool = False
     """Whether all who open it share one memory, so that only one worker may play it at a time."""
+    tells_turns: bool = False
+    """Whether its hits say which messages of a written conversation were found."""
     losses: int = 0
     """How often what runs the memory, apart from this object, hung or ended."""
     inside: str = ""

@@ -121,6 +121,7 @@ def hello(system: System) -> Hello:
         can=tuple(sorted(system.can)),
         also=tuple(sorted(own | {"write_pages", "read_pages"})),
         alone=bool(system.alone),
+        tells_turns=bool(system.tells_turns),
         production=plain(sorted(system.production), tuple[str, ...]),
     )
 
