@@ -12,6 +12,8 @@ from wellkept import __version__
 from wellkept.errors import WellkeptError
 
 COMMANDS: Mapping[str, str] = {
+    "install": "wellkept.cli.installing:install",
+    "uninstall": "wellkept.cli.installing:uninstall",
     "put": "wellkept.cli.keeping:put",
     "bank": "wellkept.cli.keeping:bank",
     "import": "wellkept.cli.keeping:import_",

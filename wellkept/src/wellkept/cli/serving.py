@@ -21,11 +21,19 @@ HARNESS = click.Choice(tuple(HOOKS))
     metavar="FILE",
     help="Read the time from FILE on every request, to make runs repeatable.",
 )
+@click.option("--idle-minutes", type=click.FloatRange(min=0.001), metavar="N", help="End when nobody asks for so long.")
 @common
 def daemon(
-    budget_ms: int | None, test_clock: Path | None, as_json: bool, source: str | None, data_dir: Path | None
+    budget_ms: int | None,
+    test_clock: Path | None,
+    idle_minutes: float | None,
+    as_json: bool,
+    source: str | None,
+    data_dir: Path | None,
 ) -> None:
     """Keep the memory open and answer hooks until told to stop.
+
+    Installed hooks start one by themselves when none answers.
 
     \b
     Examples:
@@ -38,7 +46,8 @@ def daemon(
         report(as_json, {"ready": True, "socket": str(socket)}, f"listening on {socket}")
         sys.stdout.flush()
 
-    serve(settings_of(source, data_dir, budget_ms=budget_ms), test_clock, ready)
+    idle_s = None if idle_minutes is None else idle_minutes * 60
+    serve(settings_of(source, data_dir, budget_ms=budget_ms), test_clock, ready, idle_s)
 
 
 @click.command()

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from types import ModuleType
+from typing import TypeVar, cast
 
 import msgspec
 
 from wellkept import __version__
 from wellkept.errors import InvalidInput
-from wellkept.hooks import HOOKS, USER_PROMPT, openclaw
+from wellkept.hooks import CAPTURES, HOOKS, SESSION_START, USER_PROMPT, openclaw
+from wellkept.hooks.keeping import NothingHeard, keep
 from wellkept.hooks.prompt import STDIN_BYTES, HookAnswer, trim
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Role, TurnContext
@@ -68,6 +70,8 @@ class Desk:
     hooks_on: bool = True
     roots: tuple[Path, ...] = ()
     budget_s: float = 0.4
+    begin_s: float = 0.6
+    keep_s: float = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,29 +126,54 @@ def _ping(desk: Desk, request: _PingRequest) -> Reply:
 
 def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
     began = time.monotonic()
-    if event == USER_PROMPT:
-        said = _hook_answer(desk, import_module(HOOKS[harness]).answer, stdin)
+    module = import_module(HOOKS[harness])
+    if event in CAPTURES:
+        said = keep_heard(desk, module, stdin)
+    elif event in (SESSION_START, USER_PROMPT):
+        said = _hook_answer(desk, module, event, stdin)
     else:
         said = HookAnswer(b"", "silent", "")
     ms = (time.monotonic() - began) * 1000
     beat = Beat(f"{harness}/{event}", said.outcome, said.reason, ms, said.turns, len(said.stdout))
-    return Reply(said.stdout, beat=beat)
+    # A conversation that is not kept is no success: the hook process writes its place down then.
+    lost = event in CAPTURES and said.outcome == "failed" and said.reason.startswith("exception:")
+    return (
+        Reply(error_reply(Refused("internal")).body, STATUS["internal"], beat)
+        if lost
+        else Reply(said.stdout, beat=beat)
+    )
 
 
-def _hook_answer(desk: Desk, prompt_answer: Callable[..., HookAnswer], stdin: bytes) -> HookAnswer:
+def keep_heard(desk: Desk, module: ModuleType, stdin: bytes) -> HookAnswer:
+    """Keep what an event's conversation holds, durably before this returns. Refused "busy" when that takes too long."""
+    if not desk.hooks_on:
+        return HookAnswer(module.SILENCE, "disabled", "")
+    try:
+        heard = module.heard(stdin, desk.roots)  # not in the memory's thread: prompts must not wait for this
+        receipt = desk.worker.run(lambda: keep(desk.memory, desk.source, heard, desk.clock()), desk.keep_s)
+    except NothingHeard as nothing:
+        outcome = "silent" if nothing.reason == "empty_window" else "failed"
+        return HookAnswer(module.SILENCE, outcome, nothing.reason)
+    except (Busy, BudgetSpent):
+        raise Refused("busy") from None
+    except Exception as error:
+        return HookAnswer(module.SILENCE, "failed", f"exception:{type(error).__name__}")
+    outcome = "silent" if receipt.status == "unchanged" else "kept"
+    return HookAnswer(module.SILENCE, outcome, "" if outcome == "kept" else "unchanged", len(heard.messages))
+
+
+def _hook_answer(desk: Desk, module: ModuleType, event: str, stdin: bytes) -> HookAnswer:
     def job() -> HookAnswer:
-        return prompt_answer(
-            desk.memory,
-            desk.source,
-            stdin,
-            roots=desk.roots,
-            budget=Budget(),
-            now=desk.clock(),
-            hooks_on=desk.hooks_on,
-        )
+        now = desk.clock()
+        if event == USER_PROMPT:
+            how = {"roots": desk.roots, "budget": Budget(), "now": now, "hooks_on": desk.hooks_on}
+            return cast(HookAnswer, module.answer(desk.memory, desk.source, stdin, **how))
+        if not desk.hooks_on:
+            return HookAnswer(module.SILENCE, "disabled", "")
+        return cast(HookAnswer, module.begin(desk.memory, desk.source, stdin, now=now))
 
     try:
-        return desk.worker.run(job, desk.budget_s)
+        return desk.worker.run(job, desk.budget_s if event == USER_PROMPT else desk.begin_s)
     except BudgetSpent:
         return HookAnswer(b"", "failed", "deadline")
     except Busy:
@@ -155,7 +184,7 @@ def _hook_answer(desk: Desk, prompt_answer: Callable[..., HookAnswer], stdin: by
 
 def _turn_context(desk: Desk, request: _TurnContextRequest) -> Reply:
     _check_source(desk, request.source)
-    if request.harness not in (None, "openclaw", *HOOKS) or request.max_bytes < 0:
+    if request.harness not in (None, *HOOKS) or request.max_bytes < 0:
         raise Refused("bad_request")
     began = time.monotonic()
     block: str | None
