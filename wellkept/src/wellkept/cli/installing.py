@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wellkept.cli.frame import common, report, settings_of
+from wellkept.cli.frame import common, plain, report, settings_of
 from wellkept.hooks import HOOKS
 
 if TYPE_CHECKING:
     from wellkept.hooks.install import Change
+    from wellkept.serve.status import Status
 
 HARNESS = click.Choice(tuple(HOOKS))
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and change nothing.")
@@ -90,3 +92,43 @@ def _report(as_json: bool, dry_run: bool, change: Change, outcome: str, said: li
         report(as_json, {**found, "diff": change.diff()}, change.diff().rstrip("\n") or "nothing would change")
     else:
         report(as_json, found, "\n".join(said))
+
+
+@click.command()
+@click.option("--lines", type=click.IntRange(0, 1000), default=5, show_default=True, help="So many last hook events.")
+@common
+def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    """Say where wellkept is installed, whether the daemon answers, and what the last hooks came to.
+
+    Exit code 1 when something that is installed cannot work.
+
+    \b
+    Examples:
+      wellkept status
+      wellkept status --lines 50 --json
+    """
+    from wellkept.serve.status import look
+    from wellkept.settings import harness_home
+
+    found = look(settings_of(source, data_dir), {harness: harness_home(harness) for harness in HOOKS}, lines)
+    report(as_json, {**plain(found), "well": found.is_well}, "\n".join(_status_lines(found)))
+    if not found.is_well:
+        raise SystemExit(1)
+
+
+def _status_lines(found: Status) -> Iterator[str]:
+    for one in found.harnesses:
+        state = f"installed, {len(one.events)} hooks in {one.file}" if one.events else "not installed"
+        yield f"{one.harness:<12} {state}"
+        if one.trouble:
+            yield f"{'':<12} {one.trouble}"
+    if found.trouble or found.daemon is None:
+        yield f"{'daemon':<12} {found.trouble or 'sleeps; the next hook starts it'}"
+    else:
+        yield f"{'daemon':<12} answers for the source {found.daemon['source']}, process {found.daemon.get('pid')}"
+    if found.waiting:
+        yield f"{'waiting':<12} {found.waiting} conversations to keep, once the daemon runs"
+    for beat in found.beats:
+        took = f" {beat['duration_ms']} ms" if "duration_ms" in beat else ""
+        said = " ".join(str(beat[key]) for key in ("outcome", "reason") if beat.get(key))
+        yield f"{beat.get('ts', ''):<24} {beat.get('event', '')}: {said}{took}"

@@ -5,6 +5,7 @@ The kinds are ping, turn_context and hook/<harness>/<event>.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -120,8 +121,8 @@ def error_reply(refused: Refused) -> Reply:
 
 def _ping(desk: Desk, request: _PingRequest) -> Reply:
     _check_source(desk, request.source)
-    found = {"ok": True, "version": __version__, "source": desk.source, "test_clock": desk.test_clock}
-    return Reply(msgspec.json.encode(found))
+    who = {"version": __version__, "pid": os.getpid(), "source": desk.source, "test_clock": desk.test_clock}
+    return Reply(msgspec.json.encode({"ok": True, **who}))
 
 
 def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
