@@ -43,6 +43,13 @@ def test_a_reader_of_places_reads_the_same_values(value: Any) -> None:
     assert parse(text, relaxed=True).plain() == json.loads(text)
 
 
+@pytest.mark.parametrize("hooks", ["{}", '{\n "Stop": []\n }', '{\n "Stop": [\n 1\n ]\n }'])
+def test_line_ends_of_windows_are_kept_throughout(hooks: str) -> None:
+    text = f'{{\n "a": 1,\n "hooks": {hooks}\n}}\n'.replace("\n", "\r\n")
+    changed = put(text, ("hooks", "Stop"), OURS, append=True)
+    assert changed.count("\n") == changed.count("\r\n") > text.count("\n")
+
+
 def test_the_order_and_the_form_of_everything_else_stay() -> None:
     text = '{\n\t"z": [1,2],   "hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": []}\n\t\t]\n\t},\n\t"a": "é\\u00e9"\n}\n'
     changed = put(text, ("hooks", "Stop"), OURS, append=True)
