@@ -208,6 +208,24 @@ def test_a_read_only_file_is_left_alone(make: Make) -> None:
     assert place.file.read_text() == SETTINGS
 
 
+def test_a_place_that_takes_no_copy_is_named_and_nothing_is_changed(make: Make) -> None:
+    place = make("claude-code")
+    place.file.write_text(SETTINGS)
+    place.data.write_text("in the way")
+    with pytest.raises(InstallRefused, match=r"installed cannot keep a copy .*Nothing was changed"):
+        place.install()
+    assert place.file.read_text() == SETTINGS
+
+
+def test_a_copy_that_is_gone_leaves_only_our_entries_to_take_out(make: Make) -> None:
+    place = make("claude-code")
+    place.file.write_text(SETTINGS)
+    place.install()
+    (place.data / "installed" / "claude-code.before").unlink()
+    assert place.uninstall() == "removed"
+    assert place.file.read_text() == SETTINGS
+
+
 def test_the_permissions_stay(make: Make) -> None:
     place = make("claude-code")
     place.file.write_text(SETTINGS)

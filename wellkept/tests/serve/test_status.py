@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -62,8 +63,6 @@ def test_what_is_installed_is_told_by_its_events(looking: Look, harness: str) ->
 @pytest.mark.parametrize("word", ["client.py", "/python"])
 def test_a_command_that_is_gone_is_told_with_the_remedy(looking: Look, harness: str, word: str) -> None:
     path = looking.install(harness)
-    import sys
-
     gone = path.read_text().replace(sys.executable, "/gone/python") if word == "/python" else path.read_text()
     client = str(Path(kinds.__file__).parents[1] / "hooks" / "client.py")
     path.write_text(gone if word == "/python" else gone.replace(client, "/gone/wellkept/hooks/client.py"))
@@ -71,6 +70,32 @@ def test_a_command_that_is_gone_is_told_with_the_remedy(looking: Look, harness: 
     assert "/gone/" in one.trouble
     assert one.trouble.endswith(f"is not there any more. Run: wellkept install {harness}")
     assert not looking().is_well
+
+
+@pytest.mark.parametrize(
+    ("harness", "file", "old", "new", "said"),
+    [
+        ("claude-code", "settings.json", "{", '{"disableAllHooks": true,', "disableAllHooks is true"),
+        ("codex", "config.toml", "", "[features]\nhooks = false\n", "hooks is false under [features]"),
+        ("codex", "config.toml", "", "[features]\ncodex_hooks = false\n", "codex_hooks is false"),
+        ("openclaw", "openclaw.json", '"plugins": {', '"plugins": {"enabled": false,', "plugins.enabled is false"),
+        ("openclaw", "openclaw.json", '"plugins": {', '"plugins": {deny: ["wellkept"],', "plugins.deny names"),
+    ],
+)
+def test_a_harness_that_runs_no_hooks_is_told(
+    looking: Look, harness: str, file: str, old: str, new: str, said: str
+) -> None:
+    looking.install(harness)
+    path = looking.homes[harness] / file
+    path.write_text(path.read_text().replace(old, new, 1) if path.exists() else new)
+    (one,) = (one for one in looking().harnesses if one.events)
+    assert said in one.trouble
+
+
+def test_hooks_that_the_owner_switched_off_are_no_trouble(looking: Look) -> None:
+    looking.settings = replace(looking.settings, hooks=False)
+    found = looking()
+    assert (found.hooks_on, found.is_well) == (False, True)
 
 
 def test_hooks_of_another_memory_and_settings_that_are_broken_are_told(looking: Look) -> None:

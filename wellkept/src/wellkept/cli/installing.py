@@ -44,7 +44,8 @@ def install(
 
     settings = settings_of(source, data_dir)
     bound = Bound(settings.socket, settings.data_dir, settings.source, capture=not no_capture)
-    change = plan_install(harness, harness_home(harness), bound)
+    home = harness_home(harness)
+    change = plan_install(harness, home, bound)
     backup = None
     if not dry_run and not change.is_none:
         make_private(settings.data_dir)
@@ -54,6 +55,8 @@ def install(
         said.append(f"what was there before: {backup}")
     if not change.is_none:
         said.append(TARGETS[harness].next_step)
+    if obstacle := TARGETS[harness].obstacle(home):
+        said.append(f"but {obstacle}")
     _report(as_json, dry_run, change, "unchanged" if change.is_none else "installed", said)
 
 
@@ -117,6 +120,8 @@ def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None)
 
 
 def _status_lines(found: Status) -> Iterator[str]:
+    if not found.hooks_on:
+        yield f"{'hooks':<12} are switched off, by settings.toml or WELLKEPT_HOOKS=0"
     for one in found.harnesses:
         state = f"installed, {len(one.events)} hooks in {one.file}" if one.events else "not installed"
         yield f"{one.harness:<12} {state}"

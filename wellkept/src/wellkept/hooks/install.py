@@ -11,6 +11,7 @@ import hashlib
 import os
 import shlex
 import stat
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,6 +73,8 @@ class Target:
     """The text without our entries for the harness."""
     commands: Callable[[str, str], list[list[str]]]
     """The commands of ours that the text holds."""
+    obstacle: Callable[[Path], str]
+    """What in the harness's own settings, in the directory given, keeps hooks from running; "" for nothing."""
     next_step: str
 
 
@@ -131,9 +134,13 @@ def apply_install(change: Change, data_dir: Path) -> Path | None:
     record, backup = _kept_in(data_dir, change.harness)
     replaced = _replaced(change, record, backup)
     fresh = Record(str(change.real), _hash(change.after), replaced is not None)
-    record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write(backup, replaced or b"", 0o600)
-    _write(record, msgspec.json.encode(fresh), 0o600)
+    try:
+        record.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(backup, replaced or b"", 0o600)
+        _write(record, msgspec.json.encode(fresh), 0o600)
+    except OSError as error:
+        reason = f"cannot keep a copy ({error.strerror}). Nothing was changed; mend that, then try again"
+        raise InstallRefused(record.parent, reason) from None
     _write_change(change)
     return backup if replaced is not None else None
 
@@ -145,8 +152,9 @@ def plan_uninstall(harness: str, home: Path, data_dir: Path) -> tuple[Change, Re
     now = _read(real)
     record, backup = _kept_in(data_dir, harness)
     kept = _load(record)
-    if now is not None and kept is not None and (kept.real, kept.written) == (str(real), _hash(now)):
-        return Change(harness, path, real, now, backup.read_bytes() if kept.existed else None), "restored"
+    ours_alone = now is not None and kept is not None and (kept.real, kept.written) == (str(real), _hash(now))
+    if ours_alone and kept is not None and (not kept.existed or backup.is_file()):
+        return Change(harness, path, real, now, _read(backup) if kept.existed else None), "restored"
     with _readable(path):
         after = None if now is None else target.leave(now.decode(), harness).encode()
     return Change(harness, path, real, now, after), "absent" if after == now else "removed"
@@ -173,8 +181,9 @@ def _replaced(change: Change, record: Path, backup: Path) -> bytes | None:
     kept = _load(record)
     if change.before is None:
         return None
-    if kept is not None and (kept.real, kept.written) == (str(change.real), _hash(change.before)):
-        return backup.read_bytes() if kept.existed else None
+    ours_alone = kept is not None and (kept.real, kept.written) == (str(change.real), _hash(change.before))
+    if ours_alone and kept is not None and (not kept.existed or backup.is_file()):
+        return _read(backup) if kept.existed else None
     return TARGETS[change.harness].leave(change.before.decode(), change.harness).encode()
 
 
@@ -314,6 +323,42 @@ def _is_our_plugin(path: object) -> bool:
     return isinstance(path, str) and Path(path).parts[-3:] == PLUGIN_DIR.parts[-3:]
 
 
+# What switches hooks off
+
+
+def _claude_code_obstacle(home: Path) -> str:
+    off = _settings(home / "settings.json", relaxed=False).get("disableAllHooks") is True
+    return "all hooks are switched off: disableAllHooks is true in settings.json" if off else ""
+
+
+def _codex_obstacle(home: Path) -> str:
+    try:
+        config = tomllib.loads((home / "config.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""  # Codex itself says what is wrong with it
+    features = config.get("features")
+    for key in ("hooks", "codex_hooks"):
+        if isinstance(features, dict) and features.get(key) is False:
+            return f"all hooks are switched off: {key} is false under [features] in config.toml"
+    return ""
+
+
+def _openclaw_obstacle(home: Path) -> str:
+    plugins = _settings(home / "openclaw.json", relaxed=True).get("plugins")
+    if not isinstance(plugins, dict):
+        return ""
+    if plugins.get("enabled") is False:
+        return "all plugins are switched off: plugins.enabled is false in openclaw.json"
+    denied = PLUGIN in _list(plugins, "deny")
+    return "the plugin is switched off: plugins.deny names wellkept in openclaw.json" if denied else ""
+
+
+def _settings(path: Path, *, relaxed: bool) -> dict[str, Any]:
+    with _readable(path):
+        found = parse((_read(path) or b"").decode(), relaxed=relaxed).plain()
+    return found if isinstance(found, dict) else {}
+
+
 TARGETS: Mapping[str, Target] = {
     "claude-code": Target(
         "Claude Code",
@@ -322,6 +367,7 @@ TARGETS: Mapping[str, Target] = {
         _enter_groups,
         _leave_groups,
         _commands_of_groups,
+        _claude_code_obstacle,
         "It holds from the next session of Claude Code.",
     ),
     "codex": Target(
@@ -331,6 +377,7 @@ TARGETS: Mapping[str, Target] = {
         _enter_groups,
         _leave_groups,
         _commands_of_groups,
+        _codex_obstacle,
         "Codex runs new hooks only once you trust them: type /hooks in Codex.",
     ),
     "openclaw": Target(
@@ -340,6 +387,7 @@ TARGETS: Mapping[str, Target] = {
         _enter_plugin,
         _leave_plugin,
         _commands_of_plugin,
+        _openclaw_obstacle,
         "It holds once the gateway is started again: openclaw gateway restart.",
     ),
 }

@@ -43,6 +43,8 @@ class Status:
     waiting: int
     beats: tuple[Mapping[str, Any], ...]
     """The hooks' last log lines, oldest first."""
+    hooks_on: bool = True
+    """Off: the owner has switched all hooks off, which is no trouble."""
 
     @property
     def is_well(self) -> bool:
@@ -70,6 +72,7 @@ def look(settings: Settings, homes: Mapping[str, Path], lines: int = 5) -> Statu
         trouble,
         len(files(settings.data_dir / "waiting")),
         tuple(_last(settings.socket.with_name("heartbeat.jsonl"), lines)),
+        settings.hooks,
     )
 
 
@@ -77,10 +80,11 @@ def _installed(harness: str, home: Path, settings: Settings) -> Installed:
     file = str(home / TARGETS[harness].file)
     try:
         commands = installed(harness, home)
+        obstacle = TARGETS[harness].obstacle(home) if commands else ""
     except InstallRefused as error:
         return Installed(harness, file, (), str(error))
     events = tuple(argv[5] for argv in commands)
-    return Installed(harness, file, events, _trouble(harness, commands, settings))
+    return Installed(harness, file, events, obstacle or _trouble(harness, commands, settings))
 
 
 def _trouble(harness: str, commands: tuple[list[str], ...], settings: Settings) -> str:
