@@ -6,18 +6,20 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wellkept.errors import NotFound
 from wellkept.hooks import claude_code, codex, openclaw
-from wellkept.hooks.keeping import Heard, NothingHeard, continued, keep
+from wellkept.hooks.keeping import PART_CHARS, Heard, NothingHeard, NotYet, keep, part_name, unkept
 from wellkept.ingest import claude_code as transcripts
 from wellkept.ingest import codex as rollouts
-from wellkept.ingest.conversation import parse_page
+from wellkept.ingest.conversation import page_slug, parse_page
 from wellkept.memory import Memory
-from wellkept.model import Message, Role
+from wellkept.model import Message, Role, WriteReceipt
 from wellkept.storage import open_store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -40,34 +42,93 @@ def kept(memory: Memory, session: str = "s") -> list[tuple[str, str]]:
 
 
 @given(st.lists(TURNS, min_size=1, max_size=8), st.integers(0, 8))
-def test_a_whole_transcript_replaces_the_beginning_of_it(said: Sequence[Message], cut: int) -> None:
-    assert continued(said[:cut], said) == tuple(said)
-    assert continued(said, said[:cut]) == tuple(said)
+def test_of_a_whole_transcript_only_the_rest_is_not_kept_yet(said: list[Message], cut: int) -> None:
+    assert list(unkept(said[:cut], said)) == said[cut:]
+    assert list(unkept(said, said[:cut])) == []
 
 
 @given(st.lists(st.integers(0, 99), min_size=1, max_size=8, unique=True), st.data())
 def test_the_end_of_a_transcript_continues_what_is_kept(numbers: list[int], data: st.DataObject) -> None:
-    said = tuple(turn("user", f"turn {number}") for number in numbers)
+    said = [turn("user", f"turn {number}") for number in numbers]
     start = data.draw(st.integers(0, len(said) - 1))
-    before = said[: data.draw(st.integers(start + 1, len(said)))]
-    assert continued(before, said[start:]) == said
+    end = data.draw(st.integers(start + 1, len(said)))
+    assert list(unkept(said[:end], said[start:])) == said[end:]
 
 
-def test_where_the_two_do_not_meet_times_decide_and_nothing_earlier_goes() -> None:
+def test_where_the_two_do_not_meet_times_decide_and_nothing_earlier_is_kept_again() -> None:
     before = (turn("user", "first", 0), turn("assistant", "answer, as an older mask left it", 1))
-    fresh = (turn("assistant", "answer", 1), turn("user", "second", 2))
-    assert continued(before, fresh) == (before[0], *fresh)
+    fresh = (turn("user", "first", 0), turn("assistant", "answer", 1), turn("user", "second", 2))
+    assert list(unkept(before, fresh)) == list(fresh[1:])
     without_times = (turn("user", "second"),)
-    assert continued(before, without_times) == (*before, *without_times)
+    assert list(unkept(before, without_times)) == list(without_times)
 
 
 def test_a_harness_that_compacts_does_not_take_the_beginning_away(memory: Memory) -> None:
     first = [turn("user", "one"), turn("assistant", "two"), turn("user", "three")]
     keep(memory, "default", Heard("s", tuple(first)), NOW)
-    receipt = keep(memory, "default", Heard("s", (first[2], turn("assistant", "four"))), NOW)
-    assert receipt.status == "updated"
+    assert keep(memory, "default", Heard("s", (first[2], turn("assistant", "four"))), NOW) == 1
     assert [text for _, text in kept(memory)] == ["one", "two", "three", "four"]
-    assert keep(memory, "default", Heard("s", (first[2], turn("assistant", "four"))), NOW).status == "unchanged"
+    assert keep(memory, "default", Heard("s", (first[2], turn("assistant", "four"))), NOW) == 0
+    assert keep(memory, "default", Heard("s", (turn("assistant", "A summary."), turn("user", "five"))), NOW) == 2
+    assert [text for _, text in kept(memory)][3:] == ["four", "A summary.", "five"]
+
+
+def test_the_same_words_said_again_are_kept_again(memory: Memory) -> None:
+    said = [turn("user", "go on", 0), turn("assistant", "done", 0)]
+    for times in (1, 2, 3):
+        assert keep(memory, "default", Heard("s", tuple(said * times)), NOW) == 2
+    assert len(kept(memory)) == 6
+
+
+def long_talk(turns: int) -> tuple[Message, ...]:
+    return tuple(turn("user" if n % 2 == 0 else "assistant", f"turn {n} " + "word " * 400, n) for n in range(turns))
+
+
+def all_parts(memory: Memory) -> list[list[tuple[str, str]]]:
+    found = []
+    for number in range(1, 100):
+        try:
+            page = memory.get_page("default", page_slug(part_name("s", number)))
+        except NotFound:
+            return found
+        found.append([(one.role, one.text) for one in parse_page(page.content)])
+    return found
+
+
+@pytest.mark.parametrize("step", [1, 7, 100])
+def test_a_long_session_becomes_parts_that_hold_each_turn_once_and_in_order(memory: Memory, step: int) -> None:
+    said = long_talk(100)
+    assert sum(keep(memory, "default", Heard("s", said[: end + step]), NOW) for end in range(0, 100, step)) == 100
+    parts = all_parts(memory)
+    assert len(parts) > 5
+    assert [one for part in parts for one in part] == [(one.role, one.text.strip()) for one in said]
+    assert all(sum(len(text) for _, text in part) < PART_CHARS + 3000 for part in parts)
+
+
+def test_a_turn_of_a_long_session_costs_no_more_than_one_of_a_short_one(memory: Memory) -> None:
+    said = long_talk(200)
+    keep(memory, "default", Heard("s", said), NOW)
+    banked: list[int] = []
+    bank = memory.bank
+
+    def counting(source: str, session: str, messages: Sequence[Message], **more: Any) -> WriteReceipt:
+        banked.append(sum(len(message.text) for message in messages))
+        return bank(source, session, messages, **more)
+
+    memory.bank = counting  # type: ignore[method-assign]
+    assert keep(memory, "default", Heard("s", (*said, turn("user", "Bye.", 500))), NOW) == 1
+    assert len(banked) == 1
+    assert banked[0] < PART_CHARS + 3000
+
+
+def test_what_there_was_no_time_for_is_kept_the_next_time(memory: Memory) -> None:
+    said = long_talk(60)
+    with pytest.raises(NotYet):
+        keep(memory, "default", Heard("s", said), NOW, until=0.0)
+    (first,) = all_parts(memory)
+    assert 0 < len(first) < 60
+    assert keep(memory, "default", Heard("s", said), NOW) == 60 - len(first)
+    assert sum(map(len, all_parts(memory))) == 60
 
 
 SECRETS = (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,13 +19,15 @@ from wellkept.hooks.prompt import STDIN_BYTES, clean
 from wellkept.ingest.conversation import minute, page_slug, parse_page
 from wellkept.ingest.transcript import Transcript, TranscriptRefused
 from wellkept.memory import Memory
-from wellkept.model import Message, WriteReceipt
+from wellkept.model import Message, Page
 from wellkept.providers.quotes import plain
-from wellkept.scrub import scrub
+from wellkept.scrub import MARK, scrub
 
+PART_CHARS = 24_000
 HEARD_BYTES = 8 * 1024 * 1024
 """So much of a transcript's end is read each time; what stood before was kept at earlier events."""
 
+MARK_BEGINS = MARK[: MARK.index("{")]
 _OWN_MARK = "<!-- wellkept:"
 _OWN_BLOCK = re.compile(r"^[^\n]*<!-- wellkept:[^\n]*(?:\n(?=[ \t]*(?:#|- |\n|\Z))[^\n]*)*\n?", re.MULTILINE)
 
@@ -81,19 +86,78 @@ def heard_in_transcript(
     return Heard(session, transcript.messages)
 
 
-def keep(memory: Memory, source: str, heard: Heard, now: datetime) -> WriteReceipt:
-    """Keep the conversation durably, after what is kept of it already; the same twice changes nothing."""
-    fresh = tuple(message for message in map(_masked, heard.messages) if message.text)
-    try:
-        before = parse_page(memory.get_page(source, page_slug(heard.session)).content)
-    except NotFound:
-        before = ()
-    return memory.bank(source, heard.session, continued(before, fresh), now=now)
+class NotYet(Exception):
+    """The time is over, and some of the conversation is still to be kept; what was kept stays."""
 
 
-def _masked(message: Message) -> Message:
-    """The message without secrets, without what memory added to it, and as a page gives it back."""
-    return replace(message, text=scrub(without_own_words(clean(plain(message.text)))).strip())
+def keep(
+    memory: Memory,
+    source: str,
+    heard: Heard,
+    now: datetime,
+    *,
+    run: Callable[[Callable[[], Any]], Any] = lambda job: job(),
+    until: float | None = None,
+) -> int:
+    """Keep durably what of the conversation is not kept yet, and give how many messages that were.
+
+    It is kept in parts, pages of some PART_CHARS, so that a turn costs the same however long the session is. `run`
+    does a job where the memory may be used; `until` is a time.monotonic() after which no further part is begun:
+    NotYet then.
+    """
+    number, before, open_part = run(lambda: _kept_so_far(memory, source, heard.session))
+    rest = list(unkept(before, tuple(message for message in map(_bare, heard.messages) if message.text)))
+    kept = 0
+    while kept < len(rest):
+        if kept and until is not None and time.monotonic() > until:
+            raise NotYet
+        if _size(open_part) >= PART_CHARS:
+            number, open_part = number + 1, ()
+        part, taken = list(open_part), kept
+        while kept < len(rest) and (kept == taken or _size(part) < PART_CHARS):
+            part.append(replace(rest[kept], text=scrub(rest[kept].text).strip()))
+            kept += 1
+        open_part = tuple(part)
+        run(partial(memory.bank, source, part_name(heard.session, number), open_part, now=now))
+    return kept
+
+
+def part_name(session: str, number: int) -> str:
+    """The session under which a part of a conversation is kept: the first under its own name."""
+    return session if number == 1 else f"{session} part {number}"
+
+
+def _kept_so_far(memory: Memory, source: str, session: str) -> tuple[int, tuple[Message, ...], tuple[Message, ...]]:
+    """The number of the part to go on with, the last messages that are kept, and what that part holds of them."""
+
+    def page(number: int) -> Page | None:
+        try:
+            return memory.get_page(source, page_slug(part_name(session, number)))
+        except NotFound:
+            return None
+
+    there, absent = 0, 1
+    while page(absent) is not None:
+        there, absent = absent, absent * 2
+    while absent - there > 1:
+        middle = (there + absent) // 2
+        there, absent = (middle, absent) if page(middle) is not None else (there, middle)
+    last, second = page(there) if there else None, page(there - 1) if there > 1 else None
+    if last is None:
+        return 1, (), ()
+    said = parse_page(last.content)
+    before = (*(parse_page(second.content) if second is not None else ()), *said)
+    # A part that its owner has forgotten is not brought back: what is said from now on begins another.
+    return (there, before, said) if last.status == "active" else (there + 1, before, ())
+
+
+def _size(messages: Sequence[Message]) -> int:
+    return sum(len(message.text) for message in messages)
+
+
+def _bare(message: Message) -> Message:
+    """The message without what memory added to it, as a page gives it back."""
+    return replace(message, text=without_own_words(clean(plain(message.text))).strip())
 
 
 def without_own_words(text: str) -> str:
@@ -106,19 +170,34 @@ def own_words(text: str) -> list[str]:
     return [block.strip() for block in _OWN_BLOCK.findall(text)] if _OWN_MARK in text else []
 
 
-def continued(before: Sequence[Message], fresh: Sequence[Message]) -> tuple[Message, ...]:
-    """One conversation from what is kept of it and what a harness has of it now, which may lack its beginning.
+def unkept(before: Sequence[Message], fresh: Sequence[Message]) -> Sequence[Message]:
+    """Those of the messages that a harness has now, unmasked, which follow the last ones that are kept, `before`.
 
-    Where the two do not meet, times decide: what was said before the first fresh message stays before it.
+    The harness may lack the beginning, or all that was kept; where the two do not meet, times decide.
     """
+    for start in range(len(fresh) - len(before) + 1):
+        if all(_same(old, new) for old, new in zip(before, fresh[start:], strict=False)):
+            return fresh[start + len(before) :]
     for start in range(len(before)):
         if all(_same(old, new) for old, new in zip(before[start:], fresh, strict=False)):
-            return (*before[:start], *fresh) if len(fresh) >= len(before) - start else tuple(before)
-    first = minute(fresh[0].ts) if fresh else None
-    if first is not None and all(message.ts is not None for message in before):
-        return (*(message for message in before if message.ts is not None and message.ts < first), *fresh)
-    return (*before, *fresh)
+            return fresh[len(before) - start :]
+    last = minute(before[-1].ts) if before else None
+    if last is None:
+        return fresh
+    return [
+        message
+        for message in fresh
+        if (when := minute(message.ts)) is None
+        or when > last
+        or (when == last and not any(_same(old, message) for old in before))
+    ]
 
 
 def _same(old: Message, new: Message) -> bool:
-    return old.role == new.role and old.text.strip() == new.text.strip()
+    """Whether a kept message is this one. Masking takes time, so it is left until nothing else can tell."""
+    if old.role != new.role or (old.ts is not None and new.ts is not None and old.ts != minute(new.ts)):
+        return False
+    head, mark, _ = old.text.partition(MARK_BEGINS)
+    if not mark:
+        return old.text.strip() == new.text
+    return new.text.startswith(head.lstrip()) and scrub(new.text).strip() == old.text.strip()

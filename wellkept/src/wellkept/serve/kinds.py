@@ -6,10 +6,12 @@ The kinds are ping, turn_context and hook/<harness>/<event>.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,12 +22,14 @@ import msgspec
 from wellkept import __version__
 from wellkept.errors import InvalidInput
 from wellkept.hooks import CAPTURES, HOOKS, SESSION_START, USER_PROMPT, openclaw
-from wellkept.hooks.keeping import NothingHeard, keep
+from wellkept.hooks.keeping import NothingHeard, NotYet, keep
 from wellkept.hooks.prompt import STDIN_BYTES, HookAnswer, trim
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Role, TurnContext
 from wellkept.serve.heartbeat import Beat
 from wellkept.serve.worker import BudgetSpent, Busy, Worker
+
+T = TypeVar("T")
 
 BODY_BYTES = 256 * 1024
 BLOCK_BYTES = 8192
@@ -73,6 +77,8 @@ class Desk:
     budget_s: float = 0.4
     begin_s: float = 0.6
     keep_s: float = 1.2
+    keeping: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a conversation is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
     began = time.monotonic()
     module = import_module(HOOKS[harness])
     if event in CAPTURES:
-        said = keep_heard(desk, module, stdin)
+        said = keep_heard(desk, module, stdin, desk.keep_s)
     elif event in (SESSION_START, USER_PROMPT):
         said = _hook_answer(desk, module, event, stdin)
     else:
@@ -145,22 +151,36 @@ def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
     )
 
 
-def keep_heard(desk: Desk, module: ModuleType, stdin: bytes) -> HookAnswer:
-    """Keep what an event's conversation holds, durably before this returns. Refused "busy" when that takes too long."""
+def keep_heard(desk: Desk, module: ModuleType, stdin: bytes, wait_s: float | None = None) -> HookAnswer:
+    """Keep what an event's conversation holds, durably before this returns; one conversation at a time.
+
+    Reading and masking are done in this thread, so that prompts need not wait for them. Refused "busy" when it takes
+    longer than `wait_s`: what is kept by then stays.
+    """
     if not desk.hooks_on:
         return HookAnswer(module.SILENCE, "disabled", "")
+    until = None if wait_s is None else time.monotonic() + wait_s
+    if not desk.keeping.acquire(timeout=-1 if wait_s is None else wait_s):
+        raise Refused("busy")
     try:
-        heard = module.heard(stdin, desk.roots)  # not in the memory's thread: prompts must not wait for this
-        receipt = desk.worker.run(lambda: keep(desk.memory, desk.source, heard, desk.clock()), desk.keep_s)
+        heard = module.heard(stdin, desk.roots)
+        run = partial(_run_until, desk.worker, until)
+        kept = keep(desk.memory, desk.source, heard, desk.clock(), run=run, until=until)
     except NothingHeard as nothing:
         outcome = "silent" if nothing.reason == "empty_window" else "failed"
         return HookAnswer(module.SILENCE, outcome, nothing.reason)
-    except (Busy, BudgetSpent):
+    except (Busy, BudgetSpent, NotYet):
         raise Refused("busy") from None
     except Exception as error:
         return HookAnswer(module.SILENCE, "failed", f"exception:{type(error).__name__}")
-    outcome = "silent" if receipt.status == "unchanged" else "kept"
-    return HookAnswer(module.SILENCE, outcome, "" if outcome == "kept" else "unchanged", len(heard.messages))
+    finally:
+        desk.keeping.release()
+    outcome, reason = ("kept", "") if kept else ("silent", "unchanged")
+    return HookAnswer(module.SILENCE, outcome, reason, kept)
+
+
+def _run_until(worker: Worker, until: float | None, job: Callable[[], T]) -> T:
+    return worker.run(job, None if until is None else max(0.0, until - time.monotonic()))
 
 
 def _hook_answer(desk: Desk, module: ModuleType, event: str, stdin: bytes) -> HookAnswer:
@@ -226,9 +246,6 @@ def _context(desk: Desk, request: _TurnContextRequest) -> TurnContext:
 
 def _utf8_bytes(text: str) -> int:
     return len(text.encode())
-
-
-T = TypeVar("T")
 
 
 def _decoded(body: bytes, shape: type[T]) -> T:
