@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -231,10 +232,34 @@ def test_a_transcript_outside_the_harness_s_own_is_not_heard(tmp_path: Path) -> 
         claude_code.heard(stdin, (tmp_path / "in",))
 
 
-def test_only_the_end_of_a_very_long_transcript_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_transcript_is_read_and_all_of_it_only_when_that_is_not_enough(
+    tmp_path: Path, memory: Memory
+) -> None:
     path = tmp_path / "long.jsonl"
-    said = [turn("user", f"{number} " + "x" * 60_000) for number in range(200)]
-    path.write_bytes(transcripts.write(said, session="s"))
-    heard = claude_code.heard(json.dumps({"session_id": "s", "transcript_path": str(path)}).encode(), (tmp_path,))
-    assert heard.messages[-1].text.startswith("199 ")
-    assert 100 < len(heard.messages) < 150
+    said = [turn("user", f"turn {number} " + "x" * 20_000, number) for number in range(120)]
+    stdin = json.dumps({"session_id": "s", "transcript_path": str(path)}).encode()
+
+    def heard(messages: Sequence[Message]) -> Heard:
+        path.write_bytes(transcripts.write(messages, session="s"))
+        return claude_code.heard(stdin, (tmp_path,))
+
+    begun = heard(said)
+    assert len(begun.messages) < 60
+    assert begun.messages[-1].text.startswith("turn 119 ")
+    assert keep(memory, "default", begun, NOW) == 120
+    one_more = heard([*said, turn("assistant", "Done.", 200)])
+    assert keep(memory, "default", replace(one_more, more=lambda: pytest.fail("it read it all")), NOW) == 1
+    noise = [turn("user", "y" * 20_000, 300 + number) for number in range(60)]
+    assert keep(memory, "default", heard([*said, turn("assistant", "Done.", 200), *noise]), NOW) == 60
+    assert sum(map(len, all_parts(memory))) == 181
+    assert heard(said[:2]).more is None
+
+
+def test_a_turn_that_ends_in_a_flood_of_tool_results_is_kept(tmp_path: Path, memory: Memory) -> None:
+    noise = [line("user", [{"type": "tool_result", "content": "z" * 50_000}]) for _ in range(40)]
+    first, asked = line("user", "Hello."), line("user", "Count the lines.")
+    keep(memory, "default", claude_code.heard(transcript(tmp_path, first), (tmp_path,)), NOW)
+    stdin = transcript(tmp_path, first, asked, *noise)
+    assert claude_code.heard(stdin, (tmp_path,)).messages == ()
+    assert keep(memory, "default", claude_code.heard(stdin, (tmp_path,)), NOW) == 1
+    assert [text for _, text in kept(memory)] == ["Hello.", "Count the lines."]

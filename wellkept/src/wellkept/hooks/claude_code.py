@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from wellkept.hooks.keeping import HEARD_BYTES, heard_in_transcript
+from wellkept.hooks.keeping import heard_in_transcript
 from wellkept.hooks.prompt import Harness
 from wellkept.hooks.session import opening
 from wellkept.ingest import claude_code
@@ -19,8 +19,8 @@ def _transcript(path: str, roots: Sequence[Path]) -> Transcript:
     return claude_code.read(confine(path, roots))
 
 
-def _spoken(path: str, roots: Sequence[Path]) -> Transcript:
-    return claude_code.read(confine(path, roots, tail=HEARD_BYTES), tail=HEARD_BYTES, spoken=True)
+def _spoken(path: str, roots: Sequence[Path], tail: int) -> Transcript:
+    return claude_code.read(confine(path, roots, tail=tail), tail=tail, spoken=True)
 
 
 answer = Harness(_transcript).answer

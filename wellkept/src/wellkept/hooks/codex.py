@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from wellkept.hooks.keeping import HEARD_BYTES, heard_in_transcript
+from wellkept.hooks.keeping import heard_in_transcript
 from wellkept.hooks.prompt import Harness
 from wellkept.hooks.session import opening
 from wellkept.ingest import codex
@@ -28,9 +28,9 @@ def _transcript(path: str, roots: Sequence[Path]) -> Transcript:
     return replace(read, prior=_injected(raw))
 
 
-def _spoken(path: str, roots: Sequence[Path]) -> Transcript:
-    raw = confine(path, roots, head=codex.HEAD_BYTES, tail=HEARD_BYTES)
-    return codex.read(raw, stem=Path(path).stem, tail=HEARD_BYTES)
+def _spoken(path: str, roots: Sequence[Path], tail: int) -> Transcript:
+    raw = confine(path, roots, head=codex.HEAD_BYTES, tail=tail)
+    return codex.read(raw, stem=Path(path).stem, tail=tail)
 
 
 def _injected(raw: bytes) -> str:

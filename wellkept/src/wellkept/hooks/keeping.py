@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -17,15 +18,15 @@ import msgspec
 from wellkept.errors import NotFound
 from wellkept.hooks.prompt import STDIN_BYTES, clean
 from wellkept.ingest.conversation import minute, page_slug, parse_page
-from wellkept.ingest.transcript import Transcript, TranscriptRefused
+from wellkept.ingest.transcript import MAX_BYTES, Transcript, TranscriptRefused
 from wellkept.memory import Memory
 from wellkept.model import Message, Page
 from wellkept.providers.quotes import plain
 from wellkept.scrub import MARK, scrub
 
 PART_CHARS = 24_000
-HEARD_BYTES = 8 * 1024 * 1024
-"""So much of a transcript's end is read each time; what stood before was kept at earlier events."""
+HEARD_BYTES = 1024 * 1024
+"""So much of a transcript's end is read; all of it only where that does not reach back to what is kept."""
 
 MARK_BEGINS = MARK[: MARK.index("{")]
 _OWN_MARK = "<!-- wellkept:"
@@ -47,6 +48,8 @@ class Heard:
 
     session: str
     messages: tuple[Message, ...]
+    more: Callable[[], Heard] | None = None
+    """Reads further back; None where these are all."""
 
 
 class NothingHeard(Exception):
@@ -70,20 +73,30 @@ def session_event(stdin: bytes) -> SessionEvent | None:
 
 
 def heard_in_transcript(
-    stdin: bytes, roots: Sequence[Path], read: Callable[[str, Sequence[Path]], Transcript]
+    stdin: bytes,
+    roots: Sequence[Path],
+    read: Callable[[str, Sequence[Path], int], Transcript],
+    tail: int = HEARD_BYTES,
 ) -> Heard:
-    """What the transcript of an event's session holds. NothingHeard when there is none that may be read."""
+    """What the transcript of an event's session holds, in its last `tail` bytes to begin with.
+
+    NothingHeard when there is none that may be read.
+    """
     event = session_event(stdin)
     if event is None:
         raise NothingHeard("no_stdin")
+    path = event.transcript_path or ""
     try:
-        transcript = read(event.transcript_path or "", roots)
-    except TranscriptRefused as refused:
-        raise NothingHeard(f"transcript_{refused.code}") from None
+        transcript = read(path, roots, tail)
+        is_all = os.path.getsize(path) <= tail
+    except (TranscriptRefused, OSError) as error:
+        code = error.code if isinstance(error, TranscriptRefused) else "unreadable"
+        raise NothingHeard(f"transcript_{code}") from None
     session = clean(plain(event.session_id or transcript.session or "")).strip()
-    if not session or not transcript.messages:
+    if not session or (is_all and not transcript.messages):
         raise NothingHeard("empty_window")
-    return Heard(session, transcript.messages)
+    more = None if is_all else partial(heard_in_transcript, stdin, roots, read, MAX_BYTES)
+    return Heard(session, transcript.messages, more)
 
 
 class NotYet(Exception):
@@ -106,7 +119,10 @@ def keep(
     NotYet then.
     """
     number, before, open_part = run(lambda: _kept_so_far(memory, source, heard.session))
-    rest = list(unkept(before, tuple(message for message in map(_bare, heard.messages) if message.text)))
+    fresh = _bare_messages(heard)
+    if heard.more is not None and follows(before, fresh) is None:
+        fresh = _bare_messages(heard.more())
+    rest = list(unkept(before, fresh))
     kept = 0
     while kept < len(rest):
         if kept and until is not None and time.monotonic() > until:
@@ -155,6 +171,10 @@ def _size(messages: Sequence[Message]) -> int:
     return sum(len(message.text) for message in messages)
 
 
+def _bare_messages(heard: Heard) -> tuple[Message, ...]:
+    return tuple(message for message in map(_bare, heard.messages) if message.text)
+
+
 def _bare(message: Message) -> Message:
     """The message without what memory added to it, as a page gives it back."""
     return replace(message, text=without_own_words(clean(plain(message.text))).strip())
@@ -175,12 +195,9 @@ def unkept(before: Sequence[Message], fresh: Sequence[Message]) -> Sequence[Mess
 
     The harness may lack the beginning, or all that was kept; where the two do not meet, times decide.
     """
-    for start in range(len(fresh) - len(before) + 1):
-        if all(_same(old, new) for old, new in zip(before, fresh[start:], strict=False)):
-            return fresh[start + len(before) :]
-    for start in range(len(before)):
-        if all(_same(old, new) for old, new in zip(before[start:], fresh, strict=False)):
-            return fresh[len(before) - start :]
+    place = follows(before, fresh)
+    if place is not None:
+        return fresh[place:]
     last = minute(before[-1].ts) if before else None
     if last is None:
         return fresh
@@ -191,6 +208,19 @@ def unkept(before: Sequence[Message], fresh: Sequence[Message]) -> Sequence[Mess
         or when > last
         or (when == last and not any(_same(old, message) for old in before))
     ]
+
+
+def follows(before: Sequence[Message], fresh: Sequence[Message]) -> int | None:
+    """The place in `fresh` that `before` ends at; None when they have nothing in common."""
+    if not before or not fresh:
+        return None
+    for start in range(len(fresh) - len(before) + 1):
+        if all(_same(old, new) for old, new in zip(before, fresh[start:], strict=False)):
+            return start + len(before)
+    for start in range(len(before)):
+        if all(_same(old, new) for old, new in zip(before[start:], fresh, strict=False)):
+            return len(before) - start
+    return None
 
 
 def _same(old: Message, new: Message) -> bool:
