@@ -6,13 +6,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from brainbench.cli.frame import Command, printing, progress_bar, reported
 from brainbench.errors import UsageError
 from brainbench.write import check_place, make_directory, to_line, write_json
+
+if TYPE_CHECKING:
+    from brainbench.retrieval.layout import Choice
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -160,40 +163,14 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
     """Ask, write, print; the exit code."""
     from brainbench.evidence.committed import checkout
     from brainbench.retrieval.judging import exit_code, verdict
-    from brainbench.retrieval.layout import Choice
     from brainbench.retrieval.running import measure
-    from brainbench.retrieval.telling import document, results_at_hand, summary_of, text, usual_place
-    from brainbench.systems.access import granted
+    from brainbench.retrieval.telling import document, summary_of, text, usual_place
 
-    if "mode" in flags and "system" in flags:
-        raise UsageError("--mode: ranks by itself and takes no --system; leave one of both out")
-    system = MODES[flags["mode"]] if "mode" in flags else flags.get("system", "wellkept")
-    if ":" in system:
-        sys.path.append(os.getcwd())
     for place in (flags.get("out"), flags.get("checkpoint")):
         if place is not None:
             check_place(place)
     out = flags.get("out") or (None if flags["no_save"] else usual_place(suite, flags["label"], checkout()))
-    choice = Choice(
-        suite=suite,
-        path=flags["path"],
-        system=system,
-        granularity=flags["granularity"],
-        policy=flags.get("text_policy", POLICIES[0]),
-        ks=tuple(sorted(set(flags["ks"]))) or (5, 10),
-        limit=flags.get("limit"),
-        sample=flags["sample"],
-        seed=flags["seed"],
-        jobs=flags["jobs"],
-        haystack_seconds=flags["timeout"],
-        allow_unknown=flags["allow_unknown_dataset"],
-        checkpoint=flags.get("checkpoint"),
-        label=flags["label"],
-        mode=flags.get("mode", "system"),
-        hidden=(*([out] if out else []), *results_at_hand(checkout())),
-        command=tuple(sys.argv[1:]),
-        access=granted(flags["pass_env"], flags.get("token_env"), flags["allow_remote"], flags["timeout"]),
-    )
+    choice = _choice(suite, flags, out)
     try:
         with progress_bar("asking questions") as progress:
             done = measure(choice, progress)
@@ -219,3 +196,37 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
     for reason, said in reasons:
         click.echo(f"brainbench: {judged}: {reason}: {said}", err=True)
     return exit_code(judged)
+
+
+def _choice(suite: str, flags: dict[str, Any], out: Path | None) -> Choice:
+    """What the flags ask for. UsageError where two of them do not go together."""
+    from brainbench.evidence.committed import checkout
+    from brainbench.retrieval.layout import Choice
+    from brainbench.retrieval.telling import results_at_hand
+    from brainbench.systems.access import granted
+
+    if "mode" in flags and "system" in flags:
+        raise UsageError("--mode: ranks by itself and takes no --system; leave one of both out")
+    system = MODES[flags["mode"]] if "mode" in flags else flags.get("system", "wellkept")
+    if ":" in system:
+        sys.path.append(os.getcwd())
+    return Choice(
+        suite=suite,
+        path=flags["path"],
+        system=system,
+        granularity=flags["granularity"],
+        policy=flags.get("text_policy", POLICIES[0]),
+        ks=tuple(sorted(set(flags["ks"]))) or (5, 10),
+        limit=flags.get("limit"),
+        sample=flags["sample"],
+        seed=flags["seed"],
+        jobs=flags["jobs"],
+        haystack_seconds=flags["timeout"],
+        allow_unknown=flags["allow_unknown_dataset"],
+        checkpoint=flags.get("checkpoint"),
+        label=flags["label"],
+        mode=flags.get("mode", "system"),
+        hidden=(*([out] if out else []), *results_at_hand(checkout())),
+        command=tuple(sys.argv[1:]),
+        access=granted(flags["pass_env"], flags.get("token_env"), flags["allow_remote"], flags["timeout"]),
+    )
