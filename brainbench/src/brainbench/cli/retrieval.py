@@ -122,10 +122,11 @@ def locomo(**flags: Any) -> None:
 @click.command(cls=Command)
 @click.argument("report", type=FILE)
 @click.option("--k", "ks", type=click.IntRange(1, 1000), multiple=True, help="Other cut-offs than those of the report.")
+@click.option("--against", type=FILE, metavar="OTHER", help="Compare with another report, question by question.")
 @click.option("--out", type=FILE, metavar="FILE", help="Write a new report that names the old one.")
 @click.option("--json", "as_json", is_flag=True, help="The new report as one JSON document on standard output.")
 @reported
-def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) -> None:
+def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path | None, as_json: bool) -> None:
     """Judge a report of longmemeval or locomo again, from its cases: nothing is asked of any memory.
 
     Exit 1 says that the report states a number that does not follow from its cases.
@@ -134,7 +135,9 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
     Examples:
       brainbench rejudge bm25.json
       brainbench rejudge bm25.json --k 1 --k 20 --out deeper.json
+      brainbench rejudge before.json --against after.json
     """
+    from brainbench.retrieval.comparing import paired, paired_text
     from brainbench.retrieval.rejudging import rejudge as judged_again
     from brainbench.retrieval.rejudging import rejudged_document
     from brainbench.retrieval.telling import rejudged_text
@@ -142,6 +145,9 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
     if out is not None:
         check_place(out)
     done = judged_again(report, ks)
+    other = judged_again(against, done.ks) if against is not None else None
+    if other is not None:
+        paired(done, other)  # what cannot be compared is told before anything is written
     if out is not None:
         write_json(out, rejudged_document(done))
     with printing():
@@ -149,6 +155,8 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
             click.echo(to_line(rejudged_document(done)), nl=False)
         else:
             for line in rejudged_text(done.report, done.found, done.ks):
+                click.echo(line)
+            for line in paired_text(done, other) if other is not None else ():
                 click.echo(line)
     if done.mismatches is None:
         click.echo("brainbench: note: judged by other definitions, so that its own numbers were not compared", err=True)
