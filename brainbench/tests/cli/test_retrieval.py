@@ -296,3 +296,41 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     again = longmemeval("--system", "bm25", "--checkpoint", "half.jsonl", "--json")
     assert [attempt["answered_before"] for attempt in json.loads(again.stdout)["attempts"]] == [0, 1]
+
+
+@pytest.mark.req("E-1502")
+def test_two_reports_are_compared_question_by_question(tmp_path):
+    for system in ("bm25", "null"):
+        longmemeval("--system", system, "--k", 1, "--out", f"{system}.json")
+    done = brainbench("rejudge", "bm25.json", "--against", "null.json")
+    assert done.exit_code == 0
+    assert "hit@1          2/3, there 0/3: 0 gained, 2 lost, p 0.5000  may be chance" in done.stdout
+    back = brainbench("rejudge", "null.json", "--against", "bm25.json")
+    assert "hit@1          0/3, there 2/3: 2 gained, 0 lost, p 0.5000  may be chance" in back.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [(("--granularity", "turn"), "granularity is session here and turn there"), (("--limit", 2), "other questions"),
+     (("--text-policy", "user-turns-only-v1"), "text_policy is")],
+)  # fmt: skip
+def test_reports_on_other_questions_are_not_compared(tmp_path, flags, why):
+    longmemeval("--system", "bm25", "--out", "one.json")
+    longmemeval("--system", "bm25", "--out", "two.json", *flags)
+    done = brainbench("rejudge", "one.json", "--against", "two.json", "--out", "new.json")
+    assert done.exit_code == 2
+    assert why in done.stderr
+    assert not (tmp_path / "new.json").exists()
+
+
+@pytest.mark.req("E-1502")
+def test_questions_of_one_conversation_are_one_in_a_comparison(tmp_path):
+    (sample,) = json.loads((TINY / "tiny_locomo.json").read_text())
+    samples = [{**sample, "sample_id": f"conv-{n}"} for n in range(5)]
+    (tmp_path / "five.json").write_text(json.dumps(samples))
+    for system in ("null", "bm25"):
+        brainbench("locomo", "five.json", ANY, "--system", system, "--k", 2, "--out", f"{system}-report.json")
+    done = brainbench("rejudge", "null-report.json", "--against", "bm25-report.json")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("hit@2") and "there" in line]
+    assert re.search(r"0/15, there 10/15: 10 gained, 0 lost, p 0\.0[56]", line)
+    assert line.endswith("may be chance")

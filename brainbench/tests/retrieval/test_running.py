@@ -22,7 +22,7 @@ from brainbench.systems.access import Access
 from brainbench.systems.baselines import Bm25
 from brainbench.systems.fence import can_fence
 
-from .asked_memories import Scattered, Snoop, Turns, Words
+from .asked_memories import Lumping, Scattered, Snoop, Turns, Words
 from .conftest import TOPICS, item, turn
 
 MANY = [item(n, (n % 6,)) for n in range(6)]
@@ -139,6 +139,11 @@ def test_hits_count_for_the_page_or_the_given_id_and_strangers_take_a_rank(made)
     assert (found[0], found[1], found[2]) == ("?1", "answer_0_0", "?2")
     assert len([name for name in found if name.startswith("plain_")]) == 2
     assert len(found) == 5
+
+
+def test_a_page_that_holds_all_counts_for_the_first_conversation_only(made):
+    assert ranked(made(item(0, (5,))), Lumping()) == ("answer_0_5",)
+    assert ranked(made(item(0, (0,))), Lumping()) == ("plain_0_5",)
 
 
 @pytest.mark.parametrize("system", [Words(), Bm25()])

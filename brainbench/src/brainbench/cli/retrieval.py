@@ -6,13 +6,16 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 from brainbench.cli.frame import Command, printing, progress_bar, reported
 from brainbench.errors import UsageError
 from brainbench.write import check_place, make_directory, to_line, write_json
+
+if TYPE_CHECKING:
+    from brainbench.retrieval.layout import Choice
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -119,10 +122,11 @@ def locomo(**flags: Any) -> None:
 @click.command(cls=Command)
 @click.argument("report", type=FILE)
 @click.option("--k", "ks", type=click.IntRange(1, 1000), multiple=True, help="Other cut-offs than those of the report.")
+@click.option("--against", type=FILE, metavar="OTHER", help="Compare with another report, question by question.")
 @click.option("--out", type=FILE, metavar="FILE", help="Write a new report that names the old one.")
 @click.option("--json", "as_json", is_flag=True, help="The new report as one JSON document on standard output.")
 @reported
-def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) -> None:
+def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path | None, as_json: bool) -> None:
     """Judge a report of longmemeval or locomo again, from its cases: nothing is asked of any memory.
 
     Exit 1 says that the report states a number that does not follow from its cases.
@@ -131,7 +135,9 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
     Examples:
       brainbench rejudge bm25.json
       brainbench rejudge bm25.json --k 1 --k 20 --out deeper.json
+      brainbench rejudge before.json --against after.json
     """
+    from brainbench.retrieval.comparing import paired, paired_text
     from brainbench.retrieval.rejudging import rejudge as judged_again
     from brainbench.retrieval.rejudging import rejudged_document
     from brainbench.retrieval.telling import rejudged_text
@@ -139,6 +145,9 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
     if out is not None:
         check_place(out)
     done = judged_again(report, ks)
+    other = judged_again(against, done.ks) if against is not None else None
+    if other is not None:
+        paired(done, other)  # what cannot be compared is told before anything is written
     if out is not None:
         write_json(out, rejudged_document(done))
     with printing():
@@ -146,6 +155,8 @@ def rejudge(report: Path, ks: tuple[int, ...], out: Path | None, as_json: bool) 
             click.echo(to_line(rejudged_document(done)), nl=False)
         else:
             for line in rejudged_text(done.report, done.found, done.ks):
+                click.echo(line)
+            for line in paired_text(done, other) if other is not None else ():
                 click.echo(line)
     if done.mismatches is None:
         click.echo("brainbench: note: judged by other definitions, so that its own numbers were not compared", err=True)
@@ -160,40 +171,14 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
     """Ask, write, print; the exit code."""
     from brainbench.evidence.committed import checkout
     from brainbench.retrieval.judging import exit_code, verdict
-    from brainbench.retrieval.layout import Choice
     from brainbench.retrieval.running import measure
-    from brainbench.retrieval.telling import document, results_at_hand, summary_of, text, usual_place
-    from brainbench.systems.access import granted
+    from brainbench.retrieval.telling import document, summary_of, text, usual_place
 
-    if "mode" in flags and "system" in flags:
-        raise UsageError("--mode: ranks by itself and takes no --system; leave one of both out")
-    system = MODES[flags["mode"]] if "mode" in flags else flags.get("system", "wellkept")
-    if ":" in system:
-        sys.path.append(os.getcwd())
     for place in (flags.get("out"), flags.get("checkpoint")):
         if place is not None:
             check_place(place)
     out = flags.get("out") or (None if flags["no_save"] else usual_place(suite, flags["label"], checkout()))
-    choice = Choice(
-        suite=suite,
-        path=flags["path"],
-        system=system,
-        granularity=flags["granularity"],
-        policy=flags.get("text_policy", POLICIES[0]),
-        ks=tuple(sorted(set(flags["ks"]))) or (5, 10),
-        limit=flags.get("limit"),
-        sample=flags["sample"],
-        seed=flags["seed"],
-        jobs=flags["jobs"],
-        haystack_seconds=flags["timeout"],
-        allow_unknown=flags["allow_unknown_dataset"],
-        checkpoint=flags.get("checkpoint"),
-        label=flags["label"],
-        mode=flags.get("mode", "system"),
-        hidden=(*([out] if out else []), *results_at_hand(checkout())),
-        command=tuple(sys.argv[1:]),
-        access=granted(flags["pass_env"], flags.get("token_env"), flags["allow_remote"], flags["timeout"]),
-    )
+    choice = _choice(suite, flags, out)
     try:
         with progress_bar("asking questions") as progress:
             done = measure(choice, progress)
@@ -219,3 +204,37 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
     for reason, said in reasons:
         click.echo(f"brainbench: {judged}: {reason}: {said}", err=True)
     return exit_code(judged)
+
+
+def _choice(suite: str, flags: dict[str, Any], out: Path | None) -> Choice:
+    """What the flags ask for. UsageError where two of them do not go together."""
+    from brainbench.evidence.committed import checkout
+    from brainbench.retrieval.layout import Choice
+    from brainbench.retrieval.telling import results_at_hand
+    from brainbench.systems.access import granted
+
+    if "mode" in flags and "system" in flags:
+        raise UsageError("--mode: ranks by itself and takes no --system; leave one of both out")
+    system = MODES[flags["mode"]] if "mode" in flags else flags.get("system", "wellkept")
+    if ":" in system:
+        sys.path.append(os.getcwd())
+    return Choice(
+        suite=suite,
+        path=flags["path"],
+        system=system,
+        granularity=flags["granularity"],
+        policy=flags.get("text_policy", POLICIES[0]),
+        ks=tuple(sorted(set(flags["ks"]))) or (5, 10),
+        limit=flags.get("limit"),
+        sample=flags["sample"],
+        seed=flags["seed"],
+        jobs=flags["jobs"],
+        haystack_seconds=flags["timeout"],
+        allow_unknown=flags["allow_unknown_dataset"],
+        checkpoint=flags.get("checkpoint"),
+        label=flags["label"],
+        mode=flags.get("mode", "system"),
+        hidden=(*([out] if out else []), *results_at_hand(checkout())),
+        command=tuple(sys.argv[1:]),
+        access=granted(flags["pass_env"], flags.get("token_env"), flags["allow_remote"], flags["timeout"]),
+    )

@@ -182,7 +182,10 @@ def asked_of(system: System, haystack: Haystack) -> Asked:
 
 
 def _write(system: System, passages: Iterable[Passage]) -> dict[str, str]:
-    """Keep every passage, and give what names them in a hit: the bench's id, and that of the page it was kept in."""
+    """Keep every passage, and give what names them in a hit: the bench's id, and that of the page it was kept in.
+
+    A page in which several were kept stands for the first of them: it does not say which one was found.
+    """
     places: dict[str, str] = {}
     whole = Capability.CONVERSATION_WRITE in system.can
     pages: list[PageIn] = []

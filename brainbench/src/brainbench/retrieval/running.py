@@ -50,27 +50,18 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     """
     began, cpu = time.monotonic(), _cpu_seconds()
     started_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    questions = SETS[choice.suite](choice.path)
-    if not questions.published and not choice.allow_unknown:
-        raise UsageError(
-            f"PATH: {choice.path} is not the published file: its digest is {questions.sha256}; numbers on it are "
-            "comparable with no others. Measure it all the same with --allow-unknown-dataset, which the report tells"
-        )
+    questions = read(choice)
     access = replace(choice.access, hidden=_hidden(choice))
     traits = traits_of(choice.system, access)
     _check_abilities(choice.system, traits)
     asked, excluded = to_ask(choice, questions)
     layouts = Layouts(choice, questions, traits, asked)
-    checkpoint = (
-        Checkpoint(choice.checkpoint, run_of(choice, questions, traits), started_at) if choice.checkpoint else None
-    )
-    finished = dict(checkpoint.finished) if checkpoint else {}
-    for number, cases in finished.items():
-        if [case.case_id for case in cases] != layouts.asks(number):
-            raise IncompatibleError(f"--checkpoint: {choice.checkpoint}: holds other questions; name another file")
+    run = run_of(choice, questions, traits)
+    checkpoint = Checkpoint(choice.checkpoint, run, started_at) if choice.checkpoint else None
+    finished = _finished(checkpoint, layouts)
     done = sum(map(len, finished.values()))
     progress(done, len(asked))
-    for number, came in _answers(choice, layouts, traits, access, skipped=finished.keys()):
+    for number, came in _answers(choice, layouts, traits, access, skipped=frozenset(finished)):
         finished[number] = tuple(layouts.results(number, came))
         if checkpoint:
             checkpoint.add(number, finished[number])
@@ -88,6 +79,27 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         cpu_seconds=_cpu_seconds() - cpu,
         load=os.getloadavg()[0],
     )
+
+
+def read(choice: Choice) -> QuestionSet:
+    """The set. UsageError where it is not the published one and no other is allowed, CorpusError if it is faulty."""
+    questions = SETS[choice.suite](choice.path)
+    if not questions.published and not choice.allow_unknown:
+        raise UsageError(
+            f"PATH: {choice.path} is not the published file: its digest is {questions.sha256}; numbers on it are "
+            "comparable with no others. Measure it all the same with --allow-unknown-dataset, which the report tells"
+        )
+    return questions
+
+
+def _finished(checkpoint: Checkpoint | None, layouts: Layouts) -> dict[int, tuple[CaseResult, ...]]:
+    """What was answered before, by haystack. IncompatibleError where other questions were."""
+    if checkpoint is None:
+        return {}
+    for number, cases in checkpoint.finished.items():
+        if [case.case_id for case in cases] != layouts.asks(number):
+            raise IncompatibleError(f"--checkpoint: {checkpoint.path}: holds other questions; name another file")
+    return dict(checkpoint.finished)
 
 
 def run_of(choice: Choice, questions: QuestionSet, traits: Traits) -> dict[str, Any]:
