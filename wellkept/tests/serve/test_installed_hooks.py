@@ -177,6 +177,32 @@ def test_without_a_daemon_a_stop_loses_nothing_and_waits_for_nobody(host: Host) 
     assert ("waiting", "kept", "") in host.beats()
 
 
+@pytest.mark.req("C-415")
+def test_a_daemon_that_hangs_costs_the_deadline_and_loses_nothing(host: Host) -> None:
+    host.event("SessionStart", source="startup")
+    os.kill(host.daemon(), signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        assert host.event("Stop", deadline_ms=1500) == ""
+        assert time.monotonic() - began < 5
+        assert host.beats()[-1] == ("stop", "failed", "deadline")
+        assert len(files(host.data / "waiting")) == 1
+    finally:
+        os.kill(host.daemon(), signal.SIGCONT)
+    host.wait_for(lambda: not files(host.data / "waiting"))
+    assert host.kept().count("Good morning. The key") == 1
+
+
+def test_a_session_end_that_is_cut_off_costs_only_what_was_said_since_the_last_turn(host: Host) -> None:
+    host.event("SessionStart", source="startup")
+    host.event("Stop")
+    host.say(*TALK, Message("user", "Bye."))
+    hook = subprocess.Popen(["/bin/sh", "-c", host.line("SessionEnd")], stdin=subprocess.PIPE, env=host.env)
+    hook.kill()
+    hook.communicate()
+    assert "Good morning." in host.kept()
+
+
 def test_a_prompt_without_a_daemon_starts_one_and_is_silent_at_once(host: Host) -> None:
     assert host.event("UserPromptSubmit", prompt="Ada Lovelace?") == ""
     assert host.beats()[0] == ("user-prompt", "failed", "no_daemon")
