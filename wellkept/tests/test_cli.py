@@ -327,6 +327,16 @@ def test_what_cannot_be_installed_into_is_refused_in_one_line(run: Run, claude: 
     assert claude.read_text() == '{"model": "opus",}'
 
 
+@pytest.mark.req("C-420")
+def test_a_place_in_which_no_daemon_would_serve_is_refused_before_anything_is_installed(
+    run: Run, claude: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "memory").mkdir(mode=0o755)
+    before = claude.read_text()
+    refused(run("install", "claude-code"), 1, f"chmod 700 {tmp_path / 'memory'}")
+    assert claude.read_text() == before
+
+
 def test_a_status_that_is_not_well_says_why_and_exits_with_1(run: Run, claude: Path, tmp_path: Path) -> None:
     assert run("status").exit_code == 0
     run("install", "claude-code")

@@ -263,3 +263,15 @@ def test_a_turn_that_ends_in_a_flood_of_tool_results_is_kept(tmp_path: Path, mem
     assert claude_code.heard(stdin, (tmp_path,)).messages == ()
     assert keep(memory, "default", claude_code.heard(stdin, (tmp_path,)), NOW) == 1
     assert [text for _, text in kept(memory)] == ["Hello.", "Count the lines."]
+
+
+def test_what_its_owner_has_forgotten_is_not_brought_back(memory: Memory) -> None:
+    said = (turn("user", "Forget this.", 0), turn("assistant", "Yes.", 1))
+    keep(memory, "default", Heard("s", said), NOW)
+    page = memory.get_page("default", "conversations/s")
+    with memory.store.transaction():
+        memory.store.put_page(replace(page, status="deleted"), (), ())
+    assert keep(memory, "default", Heard("s", said), NOW) == 0
+    assert keep(memory, "default", Heard("s", (*said, turn("user", "Something else.", 2))), NOW) == 1
+    assert memory.get_page("default", "conversations/s").status == "deleted"
+    assert all_parts(memory)[1] == [("user", "Something else.")]

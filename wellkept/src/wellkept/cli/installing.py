@@ -40,6 +40,7 @@ def install(
       wellkept install codex --no-capture
     """
     from wellkept.hooks.install import TARGETS, Bound, apply_install, plan_install
+    from wellkept.serve.ipc import check_private
     from wellkept.settings import harness_home, make_private
 
     settings = settings_of(source, data_dir)
@@ -49,6 +50,7 @@ def install(
     backup = None
     if not dry_run and not change.is_none:
         make_private(settings.data_dir)
+        check_private(settings.data_dir)  # the daemon would refuse it, and nobody reads what a daemon says
         backup = apply_install(change, settings.data_dir)
     said = [f"already installed in {change.path}" if change.is_none else f"installed in {change.path}"]
     if backup is not None:
