@@ -16,21 +16,25 @@ from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
     FACT_KINDS,
+    SEARCH_MODES,
+    SEARCH_UNITS,
     Budget,
     Fact,
     FactKind,
+    Found,
     Hit,
     Message,
     Page,
     Pointer,
     Provenance,
+    SearchOptions,
     Source,
     Trust,
     TurnContext,
     WriteReceipt,
 )
 from wellkept.names import norm
-from wellkept.providers import Extractor
+from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 
@@ -55,11 +59,19 @@ class Memory:
 
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
-    what is asked is kept there, with the pages that answered.
+    what is asked is kept there, with the pages that answered. Without an `embedder` searches go by words alone.
     """
 
-    def __init__(self, store: Store, capture: Capture | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        capture: Capture | None = None,
+        *,
+        embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
         self.store, self.capture = store, capture
+        self.embedder, self.reranker = embedder, reranker
 
     def put_page(
         self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
@@ -98,15 +110,23 @@ class Memory:
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
-    def search(self, source: str, query: str, limit: int = 10) -> tuple[Hit, ...]:
-        """The pieces of live pages that fit the query, best first."""
+    def search(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> tuple[Hit, ...]:
+        """The pages of the source that fit the query, or with `options` pieces and turns, best first."""
+        return self.find(source, query, limit, options).hits
+
+    def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Found:
+        """The hits of a search, the lanes that ran, and codes for what could not."""
+        # Searches load numpy, which nothing else here needs.
+        from wellkept.recall.search import SearchModels, find
+
         _check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
+        options = _checked_options(options or SearchOptions())
         began = time.perf_counter()
-        hits = recall.search(self.store, source, query, limit)
-        self._capture("search", source, query, [hit.slug for hit in hits], f"limit {limit}", began)
-        return hits
+        found = find(self.store, source, query, limit, options, SearchModels(self.embedder, self.reranker))
+        self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
+        return found
 
     def remember(
         self,
@@ -238,6 +258,18 @@ class Memory:
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""
         self.store.close()
+
+
+def _checked_options(options: SearchOptions) -> SearchOptions:
+    for field, value, known in (("unit", options.unit, SEARCH_UNITS), ("mode", options.mode, SEARCH_MODES)):
+        if value not in known:
+            raise InvalidInput(field, f"is {value!r}; use one of {', '.join(known)}")
+    for field, moment in (("as_of", options.as_of), ("reference_time", options.reference_time)):
+        if moment is not None and moment.utcoffset() is None:
+            raise InvalidInput(field, "has no time zone; give an aware datetime")
+    if options.recency and options.reference_time is None:
+        raise InvalidInput("reference_time", "is needed for recency; say as of when something is recent")
+    return options
 
 
 def _at(now: datetime | None) -> datetime:
