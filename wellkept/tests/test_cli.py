@@ -279,3 +279,36 @@ def test_an_export_says_what_is_missing(run: Run, tmp_path: Path, monkeypatch: p
     refused(run("export-queries", "--since", "yesterday"), 2, "--since", "ISO 8601")
     refused(run("export-queries", "--clear", "--limit", "1"), 2, "--clear")
     refused(run("export-queries", "--out", str(tmp_path)), 2, str(tmp_path))
+
+
+def test_what_is_kept_is_found_by_its_meaning_once_it_is_embedded(run: Run) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    assert run("search", "stolen vehicle").stdout == "nothing found\n"
+    assert run("embed").stdout == "1 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
+    assert "n/car" in run("search", "stolen vehicle").stdout
+    assert json.loads(run("embed", "--again", "--json").stdout) == {
+        "embedded": 1,
+        "vectors": 1,
+        "waiting": 0,
+        "model": "all-MiniLM-L6-v2-int8",
+    }
+
+
+def test_vectors_of_another_model_are_told_with_the_command_that_replaces_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", "off")
+    refused(run("embed"), 1, "no embedder")
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    run("embed")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(b"x")
+    (folder / "config.json").write_text('{"hidden_size": 8}')
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", str(folder))
+    refused(run("embed"), 1, "all-MiniLM-L6-v2-int8 (384 numbers each)", "wellkept embed --again")
+    refused(run("embed", "--again"), 1, "cannot be loaded")
+    assert "n/car" in run("search", "automobile").stdout
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    assert run("embed").stdout.startswith("0 embedded, 1 of 1")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
@@ -21,12 +21,12 @@ from wellkept.model import (
     Budget,
     Fact,
     FactKind,
-    Found,
     Hit,
     Message,
     Page,
     Pointer,
     Provenance,
+    Ranking,
     SearchOptions,
     Source,
     Trust,
@@ -37,6 +37,9 @@ from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
+
+if TYPE_CHECKING:
+    from wellkept.recall.embedding import Background
 
 Actor = Literal["owner", "agent", "external"]
 
@@ -59,7 +62,8 @@ class Memory:
 
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
-    what is asked is kept there, with the pages that answered. Without an `embedder` searches go by words alone.
+    what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
+    needed, searches go by words alone.
     """
 
     def __init__(
@@ -67,11 +71,14 @@ class Memory:
         store: Store,
         capture: Capture | None = None,
         *,
-        embedder: Embedder | None = None,
+        embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
     ) -> None:
         self.store, self.capture = store, capture
-        self.embedder, self.reranker = embedder, reranker
+        self.reranker = reranker
+        self._open_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._background: Background | None = None
 
     def put_page(
         self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
@@ -114,7 +121,7 @@ class Memory:
         """The pages of the source that fit the query, or with `options` pieces and turns, best first."""
         return self.find(source, query, limit, options).hits
 
-    def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Found:
+    def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
         """The hits of a search, the lanes that ran, and codes for what could not."""
         # Searches load numpy, which nothing else here needs.
         from wellkept.recall.search import SearchModels, find
@@ -124,9 +131,35 @@ class Memory:
         _check_count("limit", limit)
         options = _checked_options(options or SearchOptions())
         began = time.perf_counter()
-        found = find(self.store, source, query, limit, options, SearchModels(self.embedder, self.reranker))
+        found = find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
         return found
+
+    def embedder(self) -> Embedder | None:
+        """What makes vectors, if anything does."""
+        if self._embedder is None and self._open_embedder is not None:
+            self._embedder = self._open_embedder()
+        return self._embedder
+
+    def embed_waiting(self, progress: Callable[[int], object] = bool) -> int:
+        """Give all that waits its vector, of every source; how many were given one. `progress` hears it growing.
+
+        NotFound without an embedder, EmbedderMismatch when the vectors kept are another model's.
+        """
+        embedder = self.embedder()
+        if embedder is None:
+            raise NotFound("there is no embedder: the settings say off, or the packaged model is not installed")
+        from wellkept.recall.embedding import embed_waiting
+
+        return embed_waiting(self.store, embedder, progress)
+
+    def embed_in_background(self) -> None:
+        """From now on until it is closed, give what is written its vector in a thread. Nothing without an embedder."""
+        from wellkept.recall.embedding import Background
+
+        if self._background is None and (embedder := self.embedder()) is not None:
+            self._background = Background(self.store, embedder)
+            self._background.start()
 
     def remember(
         self,
@@ -257,6 +290,8 @@ class Memory:
 
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""
+        if self._background is not None:
+            self._background.stop()
         self.store.close()
 
 

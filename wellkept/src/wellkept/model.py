@@ -229,7 +229,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Ranking:
     """An answered search: its hits, best first, the lanes that ran, and why others did not."""
 
     hits: tuple[Hit, ...]

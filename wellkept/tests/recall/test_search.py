@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from wellkept.errors import ModelUnavailable
 from wellkept.ingest import writeback
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import Found, Hit, Message, SearchMode, SearchOptions, Trust
+from wellkept.model import Message, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.providers import EmbedderId
 from wellkept.recall import fusion
 from wellkept.recall.asked import WORDS, content_words
-from wellkept.recall.search import SearchModels, damping, find
+from wellkept.recall.search import SearchModels, damping, find, search
 from wellkept.storage import Store
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -46,10 +46,6 @@ class WordVectors:
 def embed_all(store: Store, embedder: WordVectors) -> None:
     waiting = store.index.waiting(0, 100_000)
     store.index.put_vectors(embedder.id, [one.chunk for one in waiting], embedder.embed([one.text for one in waiting]))
-
-
-def search(store: Store, source: str, query: str, limit: int) -> tuple[Hit, ...]:
-    return find(store, source, query, limit).hits
 
 
 def test_function_words_are_left_out_unless_there_is_nothing_else() -> None:
@@ -109,7 +105,7 @@ def bank(store: Store, session: str, day: int, *texts: str, source: str = "defau
     writeback.bank(store, source, session, messages, now=NOW)
 
 
-def turns(found: Found) -> list[tuple[str, int | None]]:
+def turns(found: Ranking) -> list[tuple[str, int | None]]:
     return [(hit.slug, hit.turn) for hit in found.hits]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from wellkept.errors import EmbedderMismatch
 from wellkept.model import Chunk, Page, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
+from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
 
 WHO = EmbedderId("small", 70)
@@ -138,3 +140,27 @@ def test_the_words_of_a_query_are_cut_as_the_index_cuts_them() -> None:
     ((sql,),) = store._select("SELECT sql FROM sqlite_schema WHERE name = 'chunks_fts'")
     assert "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'" in sql
     assert store._tokens("Running café's") == ["run", "cafe", "s"]
+
+
+def test_a_store_of_before_vectors_is_opened_and_searched_and_its_chunks_wait(tmp_path: Path) -> None:
+    first = migrations()[0]
+    path = tmp_path / "old.db"
+    connection = apsw.Connection(str(path))
+    for statement in (
+        first.sql,
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT, checksum TEXT)",
+        "INSERT INTO sources VALUES ('default', 'user')",
+        "INSERT INTO pages VALUES (7, 'default', 'a', 'A', 'note', 'active', 2, NULL, 5, 1, 4, '[]', '')",
+        "INSERT INTO page_texts VALUES (7, 'kiln', 'kiln', 'kiln')",
+        "INSERT INTO chunks VALUES (9, 7, 0, 4, 'kiln', NULL)",
+        "INSERT INTO chunks_fts (rowid, text) VALUES (9, 'kiln')",
+    ):
+        list(connection.execute(statement))
+    connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", (first.number, first.name, first.checksum))
+    connection.close()
+    store = SqliteStore(path)
+    assert slugs(store, "kiln") == ["a"]
+    assert [one.chunk for one in store.index.waiting(0, 9)] == [9]
+    put(store, "a", "soup")
+    assert (slugs(store, "kiln"), slugs(store, "soup")) == ([], ["a"])

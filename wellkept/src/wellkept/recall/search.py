@@ -12,7 +12,7 @@ import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from wellkept.errors import ModelUnavailable
-from wellkept.model import Found, Hit, LaneScore, NameKind, SearchMode, SearchOptions, Trust
+from wellkept.model import Hit, LaneScore, NameKind, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.names import fold, norm
 from wellkept.providers import Embedder, Reranker
 from wellkept.recall import fusion
@@ -53,11 +53,11 @@ def find(
     limit: int,
     options: SearchOptions = DEFAULT,
     models: SearchModels = NO_MODELS,
-) -> Found:
+) -> Ranking:
     """The best hits of the source for the query; ranks start at 1."""
     words = content_words(query)
     if not words or limit <= 0:
-        return Found(())
+        return Ranking(())
     asked, degraded = _query_vector(store, query, options.mode, models.embedder)
     with store.index.reading(source) as view:
         permitted = _permitted(view, options)
@@ -73,7 +73,12 @@ def find(
         hits, failed = reranked(models.reranker, query, hits)
         degraded = (*degraded, *failed)
         ran = ran if failed else (*ran, "rerank")
-    return Found(hits, ran, degraded)
+    return Ranking(hits, ran, degraded)
+
+
+def search(store: Store, source: str, query: str, limit: int) -> tuple[Hit, ...]:
+    """The pages of the source that fit the query, by words and names alone."""
+    return find(store, source, query, limit, SearchOptions(mode="lexical")).hits
 
 
 @dataclass(frozen=True, slots=True)
