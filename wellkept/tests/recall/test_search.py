@@ -126,6 +126,14 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(store: Store)
     assert set(found) == {("conversations/monday", 0), ("conversations/monday", 1)}
 
 
+def test_a_word_is_found_in_the_forms_that_no_ending_tells(store: Store) -> None:
+    bank(store, "monday", 4, "She taught me to weave")
+    bank(store, "tuesday", 5, "We bought a lamp and flew home")
+    for query in ("who may fly", "buying or to buy", "who can teach"):
+        assert find(store, "default", query, 1).hits, query
+    assert turns(find(store, "default", "what to buy", 1)) == [("conversations/tuesday", 0)]
+
+
 def test_a_turn_is_found_by_its_date_in_words(store: Store) -> None:
     bank(store, "monday", 4, "The soup was fine")
     bank(store, "tuesday", 5, "The soup was fine")

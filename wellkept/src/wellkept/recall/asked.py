@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 
 import regex  # type: ignore[import-untyped]
 
@@ -21,9 +23,42 @@ _WORD = regex.compile(
 )
 _IS_GLUED = regex.compile(rf"[{_GLUED}]")
 _IDEOGRAPHIC = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]")
+_RELATIVE_TIME = regex.compile(
+    r"\b(?:(?:in|over|during|within|for) )?(?:the )?(?:past|last|previous|this) (?:(?:\w+|a couple of) )?"
+    r"(?:day|week|weekend|month|year)s?\b"
+    r"|\b(?:\w+|a couple of) (?:day|week|month|year)s? (?:ago|earlier|later|before|after)\b"
+    r"|\b(?:(?:the )?day before )?yesterday\b|\btoday\b",
+    regex.IGNORECASE,
+)
 _CLUSTER = regex.compile(r"\X")
 _GRAMMAR = regex.compile(r"\p{Hiragana}+")
 _APOSTROPHE = regex.compile(r"['’]")
+
+
+def telling_words(query: str) -> tuple[str, ...]:
+    """The words that a search looks for: the content words, without those that only say when, unless no others are."""
+    what = content_words(_RELATIVE_TIME.sub(" ", query[:QUERY_CHARS]))
+    return what or content_words(query)
+
+
+@cache
+def _forms() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    text = (files(__package__) / "data" / "forms-en.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        words = () if line.startswith("#") else tuple(line.split())
+        for word in words:
+            found[word] = tuple(dict.fromkeys((*found.get(word, ()), *words)))
+    return found
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """The word and those that are it in another form which its ending does not tell.
+
+    >>> forms("bought"), forms("kiln")
+    (('buy', 'bought'), ('kiln',))
+    """
+    return _forms().get(word, (word,))
 
 
 def content_words(text: str) -> tuple[str, ...]:

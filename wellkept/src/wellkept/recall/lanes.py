@@ -42,13 +42,16 @@ class Postings:
     words: tuple[tuple[Ints, Floats], ...]
 
 
-def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequence[str]) -> Postings:
-    """Where the words stand among the permitted rows."""
+def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequence[Sequence[str]]) -> Postings:
+    """Where the words stand among the permitted rows; the forms of one word count as one."""
     found = []
-    for chunks in index.postings(words):
-        rows = view.rows_of(chunks)
-        unique, counts = np.unique(rows[permitted[rows]], return_counts=True)
-        found.append((unique, counts.astype(np.float64)))
+    for forms in words:
+        places = index.postings(forms)
+        rows = view.rows_of(places[0] if len(places) == 1 else np.sort(np.concatenate(places)))
+        rows = rows[permitted[rows]]
+        # All places of a chunk stand one after the other.
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        found.append((rows[first], np.diff(np.append(first, len(rows))).astype(np.float64)))
     return Postings(tuple(found))
 
 
@@ -61,26 +64,19 @@ def context(view: View, permitted: Mask, postings: Postings) -> Lane:
     """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
     rows = np.arange(view.size)
     before = view.before(rows)
-    chars = view.chars + np.where(before >= 0, view.chars[before], 0.0)
+    led = before >= 0
+    chars = view.chars + np.where(led, view.chars[before], 0.0)
     follows = np.full(view.size, -1)
-    follows[before[before >= 0]] = rows[before >= 0]
+    follows[before[led]] = rows[led]
     words = []
     for held, counts in postings.words:
+        total = np.zeros(view.size)
+        total[held] = counts
         after = follows[held]
-        reach = np.concatenate([held, after[after >= 0]])
-        weights = np.concatenate([counts, counts[after >= 0]])
-        words.append(_summed(reach, weights))
+        total[after[after >= 0]] += counts[after >= 0]
+        reached = np.flatnonzero(total)
+        words.append((reached, total[reached]))
     return best("context", view, _bm25(words, chars, permitted), permitted)
-
-
-def pages(view: View, permitted: Mask, postings: Postings) -> Floats:
-    """BM25 over whole pages, by number of the page in the view."""
-    count = len(view.pages)
-    chars = np.bincount(view.page[permitted], view.chars[permitted], count).astype(np.float64)
-    words = []
-    for held, counts in postings.words:
-        words.append(_summed(view.page[held], counts))
-    return _bm25(words, chars, chars > 0)
 
 
 def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
@@ -122,18 +118,21 @@ def exact(view: View, permitted: Mask, named: Mapping[str, float], words: Lane) 
 def best(name: str, view: View, scores: Floats, among: Mask) -> Lane:
     """The CANDIDATES best rows with a score above 0, and the best row of the CANDIDATES best pages."""
     rows = np.flatnonzero(among & (scores > 0))
-    rows = rows[np.lexsort((rows, -scores[rows]))]
     if len(rows) <= CANDIDATES:
-        return Lane(name, rows, scores[rows])
-    _, first = np.unique(view.page[rows], return_index=True)
-    kept = np.union1d(np.arange(CANDIDATES), np.sort(first)[:CANDIDATES])
-    return Lane(name, rows[kept], scores[rows[kept]], float(scores[rows[CANDIDATES - 1]]))
+        return _ordered(name, rows, scores, 0.0)
+    floor = float(np.partition(scores[rows], -CANDIDATES)[-CANDIDATES])
+    kept = scores[rows] >= floor
+    # Of each page one row that no other of the page beats; then the pages whose best is best.
+    tops = np.zeros(len(view.pages))
+    np.maximum.at(tops, view.page[rows], scores[rows])
+    edge = np.partition(tops, -CANDIDATES)[-CANDIDATES] if len(tops) > CANDIDATES else 0.0
+    is_top = (scores[rows] == tops[view.page[rows]]) & (scores[rows] >= edge)
+    return _ordered(name, rows[kept | is_top], scores, floor)
 
 
-def _summed(places: Ints, counts: Floats) -> tuple[Ints, Floats]:
-    """Each place once, with all that was counted there."""
-    unique, which = np.unique(places, return_inverse=True)
-    return unique.astype(np.int64), np.bincount(which, counts, len(unique)).astype(np.float64)
+def _ordered(name: str, rows: Ints, scores: Floats, floor: float) -> Lane:
+    rows = rows[np.lexsort((rows, -scores[rows]))]
+    return Lane(name, rows, scores[rows], floor)
 
 
 def _bm25(words: Sequence[tuple[Ints, Floats]], chars: Floats, among: Mask) -> Floats:

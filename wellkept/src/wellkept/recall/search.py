@@ -17,7 +17,7 @@ from wellkept.names import fold, norm
 from wellkept.providers import Embedder, Reranker
 from wellkept.recall import fusion
 from wellkept.recall import lanes as lane
-from wellkept.recall.asked import QUERY_CHARS, WORDS, content_words
+from wellkept.recall.asked import QUERY_CHARS, WORDS, forms, telling_words
 from wellkept.recall.lanes import Floats, Lane
 from wellkept.recall.rerank import reranked
 from wellkept.recall.when import RECENCY, Span, asked_time, nearness, temporal_boost
@@ -55,7 +55,7 @@ def find(
     models: SearchModels = NO_MODELS,
 ) -> Ranking:
     """The best hits of the source for the query; ranks start at 1."""
-    words = content_words(query)
+    words = telling_words(query)
     if not words or limit <= 0:
         return Ranking(())
     asked, degraded = _query_vector(store, query, options.mode, models.embedder)
@@ -124,7 +124,7 @@ def _lanes(asked: _Asked, view: View, permitted: Mask, mode: SearchMode) -> tupl
     """The lanes of the mode that can run, whether they found something or not."""
     index, found = asked.store.index, []
     if mode != "vector":
-        postings = lane.read_postings(index, view, permitted, asked.words)
+        postings = lane.read_postings(index, view, permitted, [forms(word) for word in asked.words])
         found.append(lane.lexical(view, permitted, postings))
         if mode != "naive":
             found.append(lane.context(view, permitted, postings))
