@@ -155,9 +155,9 @@ def test_each_hit_says_what_every_lane_said_of_it(store: Store, write: Callable[
     assert first.slug == "n/kiln"
     assert [(said.lane, said.rank) for said in first.lanes] == [
         *(("lexical", 1), ("context", 1)),
-        *(("exact", 1), ("page", 1)),
+        *(("exact", 1), ("whole", 1)),
     ]
-    assert [(said.lane, said.rank) for said in second.lanes] == [("lexical", 2), ("context", 2), ("page", 2)]
+    assert [(said.lane, said.rank) for said in second.lanes] == [("lexical", 2), ("context", 2), ("whole", 2)]
     assert sum(said.weight for said in first.lanes if said.lane in fusion.WEIGHTS) == pytest.approx(1)
     assert all(said.score > 0 for hit in found.hits for said in hit.lanes if said.lane in ("lexical", "exact"))
 
@@ -298,8 +298,10 @@ def test_under_a_narrow_filter_words_go_before_chance(store: Store, write: Calla
     narrow = find(store, "default", "automobile", 2, SearchOptions(types=("rare",)), SearchModels(words))
     assert everything.hits[0].slug == "n/said"
     assert [hit.slug for hit in narrow.hits] == ["n/said", "n/near"]
+    assert narrow.hits[1].score == pytest.approx(fusion.WEIGHTS["vector"] * damping(2 / 62))
+    pieces = find(store, "default", "automobile", 2, SearchOptions("chunk", types=("rare",)), SearchModels(words))
     only_vectors = fusion.WEIGHTS["vector"] * (1 + fusion.PAGE_PRIOR / fusion.PRIOR_CHUNKS)
-    assert narrow.hits[1].score == pytest.approx(only_vectors * damping(2 / 62))
+    assert pieces.hits[1].score == pytest.approx(only_vectors * damping(2 / 62))
 
 
 def test_a_time_that_the_query_names_raises_what_is_from_then(store: Store) -> None:

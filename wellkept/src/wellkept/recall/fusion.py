@@ -14,9 +14,13 @@ WEIGHTS: Mapping[str, float] = {"lexical": 0.35, "context": 0.25, "vector": 0.40
 """What each lane counts in the sum. A lane that found nothing does not count, and the others share its weight."""
 NAMED = 1.25
 """What the lane "exact" adds to the sum: so much of the share of the query that the page's name covers."""
+WHOLE = 0.15
+"""What the words of a whole page count beside the lanes, where pages are looked for."""
 PAGE_PRIOR = 0.5
 """What a chunk gains from its page: so much of the mean of the page's PRIOR_CHUNKS best chunks."""
 PRIOR_CHUNKS = 3
+OF_PAGES: Mapping[str, float] = {"whole": WHOLE, "page": PAGE_PRIOR}
+"""The weights of what is said of a page, not of a piece of it."""
 RANK_OFFSET = 60
 
 
@@ -78,13 +82,41 @@ def page_means(view: View, scores: Floats, found: Ints) -> Floats:
     return np.bincount(pages[kept], scores[rows[kept]], len(view.pages)) / PRIOR_CHUNKS
 
 
-def best_rows(view: View, scores: Floats, found: Ints, limit: int, *, one_per_page: bool) -> Ints:
+def page_scores(view: View, lanes: Sequence[Lane], whole: Lane | None) -> Floats:
+    """By page number the weighted sum of what the lanes say of the page.
+
+    Of a page a lane counts the best row and the sum of the PRIOR_CHUNKS best, so that one good piece is enough and
+    several are better, in whichever pieces the other lanes found theirs.
+    """
+    total = np.zeros(len(view.pages))
+    weights = weights_of(lanes)
+    for lane in lanes:
+        if not len(lane.rows):
+            continue
+        if lane.name == "exact":
+            total[view.page[lane.rows]] += weights[lane.name] * lane.scores
+            continue
+        scores = np.zeros(view.size)
+        scores[lane.rows] = spread(lane)
+        best = np.zeros(len(view.pages))
+        np.maximum.at(best, view.page[lane.rows], scores[lane.rows])
+        said = best + PRIOR_CHUNKS * page_means(view, scores, lane.rows)
+        total += weights[lane.name] * said / said.max()
+    if whole is not None and len(whole.rows):
+        total[whole.rows] += WHOLE * spread(whole)
+    return total
+
+
+def one_row_each(view: View, scores: Floats, found: Ints) -> Ints:
+    """Of every page the row with the highest score, the first of equal ones."""
+    rows = found[np.lexsort((found, -scores[found]))]
+    _, first = np.unique(view.page[rows], return_index=True)
+    return rows[first]
+
+
+def best_rows(view: View, scores: Floats, found: Ints, limit: int) -> Ints:
     """The rows found with the highest scores, best first; equal ones by slug and ordinal."""
     rows = found
-    if one_per_page:
-        rows = rows[np.lexsort((rows, -scores[rows]))]
-        _, first = np.unique(view.page[rows], return_index=True)
-        rows = rows[np.sort(first)]
     if len(rows) > limit > 0:
         edge = np.partition(scores[rows], -limit)[-limit]
         rows = rows[scores[rows] >= edge]

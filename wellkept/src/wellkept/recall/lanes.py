@@ -79,6 +79,19 @@ def context(view: View, permitted: Mask, postings: Postings) -> Lane:
     return best("context", view, _bm25(words, chars, permitted), permitted)
 
 
+def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
+    """BM25 over whole pages, by the number of the page in the view."""
+    count = len(view.pages)
+    chars = np.bincount(view.page[permitted], view.chars[permitted], count).astype(np.float64)
+    words = []
+    for held, counts in postings.words:
+        total = np.bincount(view.page[held], counts, count).astype(np.float64)
+        reached = np.flatnonzero(total)
+        words.append((reached, total[reached]))
+    scores = _bm25(words, chars, chars > 0)
+    return ordered("whole", np.flatnonzero(scores > 0), scores)
+
+
 def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
     """Cosine of the query's vector and each chunk's: exact for the rows whose signs are nearest to the query's."""
     rows = np.flatnonzero(permitted & view.signed)
@@ -119,7 +132,7 @@ def best(name: str, view: View, scores: Floats, among: Mask) -> Lane:
     """The CANDIDATES best rows with a score above 0, and the best row of the CANDIDATES best pages."""
     rows = np.flatnonzero(among & (scores > 0))
     if len(rows) <= CANDIDATES:
-        return _ordered(name, rows, scores, 0.0)
+        return ordered(name, rows, scores)
     floor = float(np.partition(scores[rows], -CANDIDATES)[-CANDIDATES])
     kept = scores[rows] >= floor
     # Of each page one row that no other of the page beats; then the pages whose best is best.
@@ -127,10 +140,11 @@ def best(name: str, view: View, scores: Floats, among: Mask) -> Lane:
     np.maximum.at(tops, view.page[rows], scores[rows])
     edge = np.partition(tops, -CANDIDATES)[-CANDIDATES] if len(tops) > CANDIDATES else 0.0
     is_top = (scores[rows] == tops[view.page[rows]]) & (scores[rows] >= edge)
-    return _ordered(name, rows[kept | is_top], scores, floor)
+    return ordered(name, rows[kept | is_top], scores, floor)
 
 
-def _ordered(name: str, rows: Ints, scores: Floats, floor: float) -> Lane:
+def ordered(name: str, rows: Ints, scores: Floats, floor: float = 0.0) -> Lane:
+    """The rows with their scores, best first; equal ones by row."""
     rows = rows[np.lexsort((rows, -scores[rows]))]
     return Lane(name, rows, scores[rows], floor)
 

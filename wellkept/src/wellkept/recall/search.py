@@ -61,11 +61,11 @@ def find(
     asked, degraded = _query_vector(store, query, options.mode, models.embedder)
     with store.index.reading(source) as view:
         permitted = _permitted(view, options)
-        lanes = _lanes(_Asked(store, source, query, words, asked), view, permitted, options.mode)
-        found = fusion.found_rows(lanes)
-        scores, means = _scores(view, permitted, lanes, found, query, options)
-        rows = fusion.best_rows(view, scores, found, limit, one_per_page=options.unit == "page")
-        hits = _hits(store.index, source, view, rows, scores, _said(view, rows, lanes, means, options.mode))
+        lanes, of_pages = _lanes(_Asked(store, source, query, words, asked), view, permitted, options)
+        scored = _scored(view, permitted, lanes, of_pages, options)
+        _weigh_time(view, scored, query, options)
+        rows = fusion.best_rows(view, scored.scores, scored.rows, limit)
+        hits = _hits(store.index, source, view, rows, scored.scores, _said(view, rows, lanes, scored, options.mode))
         if asked is not None and not view.signed[permitted].all():
             degraded = (*degraded, "vectors_pending")
     ran = tuple(one.name for one in lanes)
@@ -120,19 +120,20 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
     return permitted
 
 
-def _lanes(asked: _Asked, view: View, permitted: Mask, mode: SearchMode) -> tuple[Lane, ...]:
-    """The lanes of the mode that can run, whether they found something or not."""
-    index, found = asked.store.index, []
+def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -> tuple[tuple[Lane, ...], Lane | None]:
+    """The lanes of the mode that can run, whether they found something or not; and what the words say of pages."""
+    index, mode, found, of_pages = asked.store.index, options.mode, [], None
     if mode != "vector":
         postings = lane.read_postings(index, view, permitted, [forms(word) for word in asked.words])
         found.append(lane.lexical(view, permitted, postings))
         if mode != "naive":
             found.append(lane.context(view, permitted, postings))
+            of_pages = lane.whole(view, permitted, postings) if options.unit == "page" else None
     if asked.vector is not None:
         found.append(lane.vector(index, view, permitted, asked.vector))
     if mode in ("hybrid", "lexical"):
         found.append(lane.exact(view, permitted, _named(asked), found[0]))
-    return tuple(found)
+    return tuple(found), of_pages
 
 
 def _named(asked: _Asked) -> Mapping[str, float]:
@@ -155,32 +156,62 @@ def _named(asked: _Asked) -> Mapping[str, float]:
     return named
 
 
-def _scores(
-    view: View, permitted: Mask, lanes: Sequence[Lane], found: Ints, query: str, options: SearchOptions
-) -> tuple[Floats, Floats]:
-    """Per row its score, and by number of the page what pages add to their rows."""
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The rows that may become hits, their scores by row, and the lane that looked at their pages."""
+
+    rows: Ints
+    scores: Floats
+    of_pages: Lane | None = None
+
+
+def _scored(
+    view: View, permitted: Mask, lanes: Sequence[Lane], of_pages: Lane | None, options: SearchOptions
+) -> _Scored:
+    found = fusion.found_rows(lanes)
+    whole_pages = options.unit == "page"
     if options.mode == "naive":
-        return fusion.reciprocal_ranks(view, lanes), np.zeros(len(view.pages))
+        scores = fusion.reciprocal_ranks(view, lanes)
+        return _Scored(fusion.one_row_each(view, scores, found) if whole_pages else found, scores)
     scores = fusion.weighted_sum(view, lanes)
-    _damp_chance(view, permitted, lanes, scores)
+    lone = _found_by_chance(view, permitted, lanes, by_page=whole_pages)
+    if whole_pages:
+        rows = fusion.one_row_each(view, scores, found)
+        scores[rows] = fusion.page_scores(view, lanes, of_pages)[view.page[rows]]
+        scores[lone] *= damping(_share(view, permitted))
+        return _Scored(rows, scores, of_pages)
+    scores[lone] *= damping(_share(view, permitted))
     means = fusion.page_means(view, scores, found)
     scores[found] += fusion.PAGE_PRIOR * means[view.page[found]]
+    return _Scored(found, scores, lane.ordered("page", np.flatnonzero(means), means))
+
+
+def _weigh_time(view: View, scored: _Scored, query: str, options: SearchOptions) -> None:
     reference = options.reference_time
-    if reference is not None:
+    if reference is not None and options.mode != "naive":
         span = asked_time(query, reference)
-        scores[found] *= [_time_factor(int(at), reference, span, options.recency) for at in view.at[found]]
-    return scores, means
+        times = view.at[scored.rows]
+        scored.scores[scored.rows] *= [_time_factor(int(at), reference, span, options.recency) for at in times]
 
 
-def _damp_chance(view: View, permitted: Mask, lanes: Sequence[Lane], scores: Floats) -> None:
-    """Under a narrow filter something is always nearest: what only the vectors found there counts less."""
-    share = float(permitted.sum()) / max(float(view.live.sum()), 1.0)
-    if share < SELECTIVE:
-        otherwise = np.zeros(view.size, np.bool_)
-        for one in lanes:
-            if one.name != "vector":
-                otherwise[one.rows] = True
-        scores[~otherwise] *= damping(share)
+def _found_by_chance(view: View, permitted: Mask, lanes: Sequence[Lane], *, by_page: bool) -> Mask:
+    """Under a narrow filter something is always nearest: the rows that, or whose pages, only the vectors found."""
+    if _share(view, permitted) >= SELECTIVE:
+        return np.zeros(view.size, np.bool_)
+    otherwise = np.zeros(view.size, np.bool_)
+    for one in lanes:
+        if one.name != "vector":
+            otherwise[one.rows] = True
+    if by_page:
+        pages = np.zeros(len(view.pages), np.bool_)
+        pages[view.page[otherwise]] = True
+        otherwise = pages[view.page]
+    return ~otherwise
+
+
+def _share(view: View, permitted: Mask) -> float:
+    """How much of what is searchable may be found."""
+    return float(permitted.sum()) / max(float(view.live.sum()), 1.0)
 
 
 def damping(share: float) -> float:
@@ -230,16 +261,15 @@ def _hits(
 
 
 def _said(
-    view: View, rows: Ints, lanes: Sequence[Lane], means: Floats, mode: SearchMode
+    view: View, rows: Ints, lanes: Sequence[Lane], scored: _Scored, mode: SearchMode
 ) -> tuple[tuple[LaneScore, ...], ...]:
-    """For each row what every lane said of it, and what its page adds."""
+    """For each row what every lane said of it, and what was said of its page."""
     weights = {} if mode == "naive" else fusion.weights_of(lanes)
-    said = []
-    for row in rows.tolist():
-        mean = float(means[view.page[row]])
-        page = () if mode == "naive" else (LaneScore("page", int((means > mean).sum()) + 1, mean, fusion.PAGE_PRIOR),)
-        said.append((*fusion.explain(row, lanes, weights), *page))
-    return tuple(said)
+    pages = () if scored.of_pages is None else (scored.of_pages,)
+    return tuple(
+        (*fusion.explain(row, lanes, weights), *fusion.explain(int(view.page[row]), pages, fusion.OF_PAGES))
+        for row in rows.tolist()
+    )
 
 
 def _microseconds(at: datetime) -> int:
