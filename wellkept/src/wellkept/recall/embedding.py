@@ -5,8 +5,11 @@ What waits is what has no vector in the store, so that the queue survives whatev
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from wellkept.errors import EmbedderMismatch, WellkeptError
 from wellkept.providers import Embedder
@@ -16,6 +19,9 @@ AT_ONCE = 32
 """Chunks whose vectors are kept together: so much work is lost when the process ends."""
 POLL_S = 1.0
 """How soon the background looks for what other processes wrote."""
+START_S = 2.0
+"""How long it lets its process begin, before it loads a model."""
+_LEAST_PRESSING = 15
 
 
 def embed_waiting(
@@ -41,8 +47,8 @@ def embed_waiting(
 class Background:
     """A thread that embeds what waits, also what other processes wrote. It gives up on a model that fails."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
-        self._store, self._embedder = store, embedder
+    def __init__(self, store: Store, embedder: Embedder, start_s: float = START_S) -> None:
+        self._store, self._embedder, self._start_s = store, embedder, start_s
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name="embedding", daemon=True)
         self.problem: WellkeptError | None = None
@@ -60,9 +66,18 @@ class Background:
         return not self._thread.is_alive()
 
     def _work(self) -> None:
+        _step_back()
+        self._stopping.wait(self._start_s)
         try:
             while not self._stopping.is_set():
                 embed_waiting(self._store, self._embedder, stop=self._stopping.is_set)
                 self._stopping.wait(POLL_S)
         except WellkeptError as error:
             self.problem = error
+
+
+def _step_back() -> None:
+    """Let whoever asks go before this thread; where a thread has no priority of its own, nothing."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LEAST_PRESSING)
