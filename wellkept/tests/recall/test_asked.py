@@ -12,8 +12,11 @@ from wellkept.recall.asked import forms, telling_words
     [
         ("What lamp did I buy 10 days ago?", ("lamp", "buy")),
         ("which book did I finish a week ago", ("book", "finish")),
-        ("how much soup in the past two months", ("much", "soup")),
+        ("how much soup in the past two months", ("soup",)),
         ("soup yesterday", ("soup",)),
+        ("What is the total number of lamps I have?", ("lamps",)),
+        ("what kind of lamp", ("lamp",)),
+        ("how many?", ("many",)),
         ("the concert last weekend", ("concert",)),
         ("the concert in May 2023", ("concert", "may", "2023")),
         ("yesterday", ("yesterday",)),

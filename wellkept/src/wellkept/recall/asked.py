@@ -30,14 +30,21 @@ _RELATIVE_TIME = regex.compile(
     r"|\b(?:(?:the )?day before )?yesterday\b|\btoday\b",
     regex.IGNORECASE,
 )
+_FRAME = regex.compile(
+    r"\bhow (?:many|much|long|often|old|far)(?: (?:times|different|more))?\b"
+    r"|\b(?:in total|(?:the )?(?:total|overall)(?: (?:number|amount))?(?: of)?|the (?:number|amount|order) of)\b"
+    r"|\bwhat (?:kind|type|sort) of\b",
+    regex.IGNORECASE,
+)
 _CLUSTER = regex.compile(r"\X")
 _GRAMMAR = regex.compile(r"\p{Hiragana}+")
 _APOSTROPHE = regex.compile(r"['’]")
 
 
 def telling_words(query: str) -> tuple[str, ...]:
-    """The words that a search looks for: the content words, without those that only say when, unless no others are."""
-    what = content_words(_RELATIVE_TIME.sub(" ", query[:QUERY_CHARS]))
+    """The words that a search looks for: the content words without those that only say when, or by which English asks
+    for a count or an order; all of them when no others are left."""
+    what = content_words(_FRAME.sub(" ", _RELATIVE_TIME.sub(" ", query[:QUERY_CHARS])))
     return what or content_words(query)
 
 
