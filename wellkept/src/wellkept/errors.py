@@ -49,6 +49,17 @@ class ModelUnavailable(WellkeptError):
         super().__init__(f"the model at {url} cannot be used: {reason}")
 
 
+class EmbedderMismatch(WellkeptError):
+    """The vectors in the store are another model's than the one in use."""
+
+    def __init__(self, stored: str, stored_dimension: int, model: str, dimension: int) -> None:
+        self.stored, self.model = stored, model
+        super().__init__(
+            f"the memory holds vectors of {stored} ({stored_dimension} numbers each), not of {model} ({dimension}). "
+            "Run `wellkept embed --again` to replace them"
+        )
+
+
 class SettingsError(WellkeptError):
     """A setting cannot be used; the message names the file or variable."""
 

@@ -22,6 +22,8 @@ COMMANDS: Mapping[str, str] = {
     "search": "wellkept.cli.asking:search",
     "facts": "wellkept.cli.asking:facts",
     "context": "wellkept.cli.asking:context",
+    "embed": "wellkept.cli.embedding:embed",
+    "bench": "wellkept.cli.benching:bench",
     "export-queries": "wellkept.cli.queries:export_queries",
     "daemon": "wellkept.cli.serving:daemon",
     "ping": "wellkept.cli.serving:ping",

@@ -67,6 +67,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
         memory = worker.run(lambda: open_memory(settings))
         stack.callback(_stop, worker, memory.close)
         worker.run(lambda: _warm(memory, settings.source))
+        memory.embed_in_background()
         desk = Desk(
             memory=memory,
             worker=worker,
