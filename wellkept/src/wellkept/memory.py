@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+import json
 import time
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Literal, get_args
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import Conflict, InvalidInput, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
+    CORRECTION_ACTIONS,
     FACT_KINDS,
     Budget,
+    Card,
+    Changed,
+    ChangeKind,
+    CiteReceipt,
+    ContentOrigin,
+    Correction,
+    CorrectionAction,
+    Dated,
+    Delta,
     Fact,
     FactKind,
+    ForgetReceipt,
+    Found,
+    History,
     Hit,
+    Item,
+    Mark,
     Message,
     Page,
     Pointer,
     Provenance,
     Source,
+    Status,
+    Told,
     Trust,
     TurnContext,
+    Use,
     WriteReceipt,
 )
 from wellkept.names import norm
 from wellkept.providers import Extractor
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
-
-Actor = Literal["owner", "agent", "external"]
+from wellkept.trust import Actor, admitted
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""
@@ -43,10 +63,17 @@ LARGEST_CONTENT = 4 * 1024 * 1024
 LARGEST_FACT = 50_000
 """In UTF-8 bytes."""
 
-_WRITTEN_BY: dict[str, Trust] = {
-    "owner": Trust.USER_WRITTEN,
-    "agent": Trust.AGENT_WRITTEN,
-    "external": Trust.EXTERNAL_UNTRUSTED,
+LARGEST_METADATA = 16 * 1024
+"""In UTF-8 bytes of JSON."""
+MOST_IDS = 100
+"""How many items one call may name."""
+
+_CORRECTIONS: dict[CorrectionAction, tuple[ChangeKind, str, Status]] = {
+    "revise": ("superseded", "wrong", "superseded"),
+    "supersede": ("superseded", "replaced", "superseded"),
+    "mark_wrong": ("expired", "wrong", "expired"),
+    "mark_stale": ("expired", "stale", "expired"),
+    "restore": ("restored", "restored", "active"),
 }
 
 
@@ -62,24 +89,37 @@ class Memory:
         self.store, self.capture = store, capture
 
     def put_page(
-        self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
+        self,
+        source: str,
+        slug: str,
+        content: str,
+        *,
+        told: Told | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
 
-        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded".
+        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
+        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired".
         """
         _check_name("source", source)
         _check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
-        trust = _trust(actor)
+        said = Told() if told is None else told
+        _check_told(said)
+        trust = admitted(actor, said.content_origin)
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
         with self.store.transaction():
             self.store.add_source(Source(source))
             old = self.store.get_page(source, slug)
-            if old is not None and (old.content, old.trust) == (content, trust):
-                return WriteReceipt(source, slug, "unchanged")
-            if old is not None and old.status != "deleted" and old.trust > trust:
+            if old is not None and old.content == content and old.trust >= trust and told in (None, old.told):
+                standing = () if old.status == page.status else (old.status,)
+                return WriteReceipt(source, slug, "unchanged", degraded=standing)
+            if old is not None and old.status != "deleted" and min(old.trust, Trust.USER_WRITTEN) > trust:
                 return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
+            created = page.updated_at if old is None else old.created_at
+            page = replace(page, created_at=created, told=old.told if old is not None and told is None else said)
             self.store.put_page(page, chunks, names)
         return WriteReceipt(source, slug, "created" if old is None else "updated")
 
@@ -116,12 +156,16 @@ class Memory:
         entity: str | None = None,
         kind: FactKind = "fact",
         session: str | None = None,
+        replaces: str | None = None,
+        valid_from: datetime | None = None,
+        content_origin: ContentOrigin | None = None,
         actor: Actor = "owner",
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep one statement as an active fact, about the page `entity` if named.
 
-        Told again it keeps its id and status "unchanged"; `session` is where it was said.
+        Told again it keeps its id and status "unchanged"; `session` is where it was said. `replaces` names the fact
+        whose place it takes; where that one's writer ranks higher nothing is written and the receipt says "guarded".
         """
         _check_name("source", source)
         _check_text("text", text, LARGEST_FACT)
@@ -132,14 +176,277 @@ class Memory:
                 _check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
-        moment = _at(now)
+        moment, trust = _at(now), admitted(actor, content_origin)
+        since = None if valid_from is None else _at(valid_from, "valid_from")
         page = None if session is None else page_slug(session)
         told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
-        fact = Fact(None, source, text, entity, kind, told, trust=_trust(actor), recorded_at=moment)
         with self.store.transaction():
+            old = None if replaces is None else self._live(source, replaces, "replaces")
+            if isinstance(old, Page):
+                raise InvalidInput("replaces", "names a page; a fact can take the place of a fact only")
+            if old is not None and old.trust > trust:
+                return WriteReceipt(source, None, "unchanged", degraded=("guarded",))
+            about = entity if entity is not None or old is None else old.entity
+            fact = Fact(None, source, text, about, kind, told, trust=trust, valid_from=since, recorded_at=moment)
+            fact = replace(fact, content_origin=content_origin)
             last = self.store.last_fact_id()
             ids = self.store.put_facts(source, None, [fact], moment)
+            if old is not None and old.id not in ids:
+                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(ids[0]))
+                self.store.mark(source, Item("fact", str(old.id)), mark)
         return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
+
+    def recall(
+        self,
+        source: str,
+        query: str,
+        *,
+        entity: str | None = None,
+        limit: int = 10,
+        as_of: datetime | None = None,
+        include_history: bool = False,
+    ) -> tuple[Found, ...]:
+        """What answers the query, best first: remembered facts and pieces of pages; of one entity its facts.
+
+        With `as_of` the facts that held then; with `include_history` also those that are no longer current.
+        """
+        _check_name("source", source)
+        _check_text("query", query, LARGEST_CONTENT)
+        _check_count("limit", limit)
+        if entity is not None:
+            _check_name("entity", entity)
+        then = None if as_of is None else _at(as_of, "as_of")
+        began = time.perf_counter()
+        found = recall.recalled(self.store, source, query, limit, entity=entity, as_of=then, history=include_history)
+        pages = [one.item.slug if isinstance(one.item, Hit) else one.item.entity or "" for one in found]
+        self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
+        return found
+
+    def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
+        """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""
+        _check_name("source", source)
+        _check_name("name", name)
+        return recall.entity_card(self.store, source, name, history=include_history)
+
+    def timeline(
+        self, source: str, entity: str, *, since: datetime | None = None, until: datetime | None = None
+    ) -> tuple[Dated, ...]:
+        """What has a date about a thing, oldest first, between two moments if given. NotFound as for `entity`."""
+        _check_name("source", source)
+        _check_name("entity", entity)
+        first = None if since is None else _at(since, "since")
+        last = None if until is None else _at(until, "until")
+        return recall.timeline(self.store, source, entity, first, last)
+
+    def history(self, source: str, id: str) -> History:  # noqa: A002 - the name at every door
+        """What became of a page or fact since it was written, whatever its status."""
+        item = _item(source, "id", id)
+        kept = self._kept(source, item)
+        earlier: tuple[str, ...] = ()
+        later = None if kept.superseded_by is None else str(Item(item.kind, str(kept.superseded_by)))
+        if isinstance(kept, Fact):
+            told = self.store.facts(source, ended=True)
+            earlier = tuple(f"fact:{fact.id}" for fact in told if fact.superseded_by == kept.id)
+        changes = self.store.journal(source, item=item)
+        return History(str(item), kept, changes, earlier, later, self.store.usage(source, item))
+
+    def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
+        """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
+        _check_name("source", source)
+        _check_count("since", since)
+        _check_count("limit", limit)
+        lines = self.store.journal(source, after=since, limit=limit + 1)
+        told = tuple(
+            Changed(line.seq, str(line.item), line.change, line.because, line.at, self._find(source, line.item))
+            for line in lines[:limit]
+        )
+        return Delta(told, told[-1].seq if told else since, len(lines) > limit)
+
+    def forget(
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        mode: Literal["expire", "purge"] = "expire",
+        reason: str = "",
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> ForgetReceipt:
+        """Let pages and facts be current no longer; their history is kept. All of them, or none.
+
+        NotFound names those that are not there or were ended before. What somebody wrote who ranks above the actor
+        stands as it was ("guarded").
+        """
+        items = _items(source, ids)
+        _check_text("reason", reason, LARGEST_FACT)
+        if mode == "purge":
+            raise Refused("mode purge is not there yet: nothing was removed. Use mode expire, which keeps the history")
+        if mode != "expire":
+            raise InvalidInput("mode", f"is {mode!r}; use expire")
+        cap, moment = admitted(actor, None), _at(now)
+        with self.store.transaction():
+            live = {str(item): self._live(source, str(item), "ids") for item in items}
+            guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
+            gone = tuple(name for name in live if name not in guarded)
+            for name in gone:
+                mark = Mark("expired", "forgotten", moment, "expired", reason=reason)
+                self.store.mark(source, Item.named(name), mark)
+        return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
+
+    def correct(
+        self,
+        source: str,
+        id: str,  # noqa: A002 - the name at every door
+        action: CorrectionAction,
+        *,
+        replacement: str | None = None,
+        reason: str = "",
+        preview: bool = True,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> Correction:
+        """Put right what memory says of one item; a preview unless told otherwise.
+
+        revise: `replacement` is the right text, and the old one was wrong. supersede: the item that `replacement`
+        names takes its place. mark_wrong, mark_stale: it is current no longer. restore: it is current again.
+        """
+        item = _item(source, "id", id)
+        if action not in CORRECTION_ACTIONS:
+            raise InvalidInput("action", f"is {action!r}; use one of {', '.join(CORRECTION_ACTIONS)}")
+        needs = action in ("revise", "supersede")
+        if needs != (replacement is not None):
+            raise InvalidInput("replacement", f"is {'needed' if needs else 'not used'} by {action}")
+        _check_text("reason", reason, LARGEST_FACT)
+        moment = _at(now)
+        with self.store.transaction():
+            kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id")
+            affected: tuple[str, ...] = (str(item),)
+            if min(kept.trust, Trust.USER_WRITTEN) > admitted(actor, None):
+                return Correction(source, str(item), action, "guarded")
+            if action == "revise" and isinstance(kept, Page):
+                _check_text("replacement", replacement, LARGEST_CONTENT)
+            if action == "supersede":
+                affected += (self._successor(source, item, str(replacement)),)
+            if preview:
+                return Correction(source, str(item), action, "preview", affected)
+            change, because, status = _CORRECTIONS[action]
+            mark = Mark(change, because, moment, status, reason=reason)
+            created = self._correct(item, kept, action, str(replacement), mark, actor)
+        return Correction(source, str(item), action, "applied", affected, created)
+
+    def _successor(self, source: str, item: Item, replacement: str) -> str:
+        successor = _item(source, "replacement", replacement)
+        self._live(source, replacement, "replacement")
+        if successor.kind != item.kind or successor == item:
+            raise InvalidInput("replacement", f"must name another {item.kind}")
+        return str(successor)
+
+    def _correct(
+        self, item: Item, kept: Page | Fact, action: CorrectionAction, replacement: str, mark: Mark, actor: Actor
+    ) -> str | None:
+        """Do it; the id of what was written anew, if anything was."""
+        source, moment = kept.source, mark.at
+        if action == "revise" and isinstance(kept, Page):
+            self.put_page(source, kept.slug, replacement, actor=actor, now=moment)
+            return str(item)
+        if action == "revise" and isinstance(kept, Fact):
+            about, since = kept.entity, kept.valid_from
+            receipt = self.remember(
+                source, replacement, entity=about, kind=kept.kind, valid_from=since, actor=actor, now=moment
+            )
+            if receipt.facts == (kept.id,):
+                return None
+            mark = replace(mark, superseded_by=str(receipt.facts[0]))
+            self.store.mark(source, item, mark)
+            return f"fact:{receipt.facts[0]}"
+        if action == "supersede":
+            mark = replace(mark, superseded_by=Item.named(replacement).key)
+        if not self.store.mark(source, item, mark):
+            raise Conflict(f"{item}: the same is told by another active fact")
+        return None
+
+    def confirm(
+        self,
+        source: str,
+        id: str,  # noqa: A002 - the name at every door
+        *,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> WriteReceipt:
+        """Raise an item to user-confirmed: the owner says that it is so. ScopeDenied for everybody else.
+
+        It holds for the text as it is; a change drops the item to the trust of who made it.
+        """
+        item = _item(source, "id", id)
+        if actor != "owner":
+            raise ScopeDenied("only the owner confirms, at a terminal: wellkept confirm ID")
+        with self.store.transaction():
+            kept = self._live(source, id, "id")
+            slug = kept.slug if isinstance(kept, Page) else None
+            facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
+            if kept.trust is Trust.USER_CONFIRMED:
+                return WriteReceipt(source, slug, "unchanged", facts)
+            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED))
+        return WriteReceipt(source, slug, "updated", facts)
+
+    def cite(
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        misled: bool = False,
+        session: str | None = None,
+        message: str | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> CiteReceipt:
+        """Keep that items were of use, or with `misled` that they were not. It is a report, not a measurement.
+
+        The same word of the same `message` of a `session` counts once however often it is sent; without a message
+        each call counts. Ids that the source does not hold are rejected, the others are kept.
+        """
+        items = _items(source, ids)
+        for field, value in (("session", session), ("message", message)):
+            if value is not None:
+                _check_name(field, value)
+        moment = _at(now)
+        where = (session or "", message or f"at {moment.isoformat()}", actor)
+        held = [item for item in items if self._find(source, item) is not None]
+        signal: Literal["citation", "misled"] = "misled" if misled else "citation"
+        uses = [Use(_digest(source, *where, item.kind, item.key, signal), item, signal, moment) for item in held]
+        recorded = self.store.use(source, uses) if uses else 0
+        rejected = tuple(str(item) for item in items if item not in held)
+        return CiteReceipt(recorded, len(uses) - recorded, rejected)
+
+    def export(self, source: str) -> Iterator[Page | Fact]:
+        """Everything the source holds, pages by slug and then facts by id, whatever their status."""
+        _check_name("source", source)
+        return self._everything(source)
+
+    def _everything(self, source: str) -> Iterator[Page | Fact]:
+        after = ""
+        while pages := self.store.every_page(source, after, 100):
+            yield from pages
+            after = pages[-1].slug
+        yield from self.store.facts(source, ended=True)
+
+    def _find(self, source: str, item: Item) -> Page | Fact | None:
+        if item.kind == "page":
+            return self.store.get_page(source, item.key)
+        return self.store.fact(source, int(item.key))
+
+    def _kept(self, source: str, item: Item) -> Page | Fact:
+        kept = self._find(source, item)
+        if kept is None:
+            raise NotFound(f"there is no {item.kind} {str(item)!r} in source {source!r}")
+        return kept
+
+    def _live(self, source: str, id: str, field: str) -> Page | Fact:  # noqa: A002
+        """The item that the argument `field` names, which must be current."""
+        kept = self._kept(source, _item(source, field, id))
+        if kept.status != "active":
+            raise NotFound(f"{id!r} in source {source!r} is {kept.status}, not current. See: wellkept history {id}")
+        return kept
 
     def recall_facts(
         self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
@@ -240,18 +547,43 @@ class Memory:
         self.store.close()
 
 
-def _at(now: datetime | None) -> datetime:
-    if now is None:
+def _at(moment: datetime | None, field: str = "now") -> datetime:
+    if moment is None:
         return datetime.now(UTC)
-    if now.utcoffset() is None:
-        raise InvalidInput("now", "has no time zone; give an aware datetime")
-    return now
+    if not isinstance(moment, datetime) or moment.utcoffset() is None:
+        raise InvalidInput(field, "has no time zone; give an aware datetime")
+    return moment
 
 
-def _trust(actor: str) -> Trust:
-    if actor not in _WRITTEN_BY:
-        raise InvalidInput("actor", f"is {actor!r}; use one of {', '.join(_WRITTEN_BY)}")
-    return _WRITTEN_BY[actor]
+def _item(source: str, field: str, id: object) -> Item:  # noqa: A002
+    _check_name("source", source)
+    _check_name(field, id)
+    return Item.named(str(id))
+
+
+def _items(source: str, ids: object) -> tuple[Item, ...]:
+    if isinstance(ids, str) or not isinstance(ids, Sequence):
+        raise InvalidInput("ids", "must be a list of ids")
+    if not 1 <= len(ids) <= MOST_IDS:
+        raise InvalidInput("ids", f"has {len(ids)} ids; give 1 to {MOST_IDS}")
+    return tuple(dict.fromkeys(_item(source, f"ids[{position}]", one) for position, one in enumerate(ids)))
+
+
+def _digest(*parts: str) -> bytes:
+    return sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+
+
+def _check_told(told: Told) -> None:
+    for field, value in (("source_id", told.source_id), ("url", told.url)):
+        if value is not None:
+            _check_name(field, value)
+    if told.valid_at is not None:
+        _at(told.valid_at, "valid_at")
+    try:
+        said = json.dumps(dict(told.metadata), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("metadata", f"is no JSON: {error}") from None
+    _check_text("metadata", said, LARGEST_METADATA)
 
 
 def _check_name(field: str, name: object) -> None:

@@ -1,8 +1,21 @@
 """From a turn or query to what memory knows about it: pointers, related pages, facts and search hits."""
 
+from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
-from wellkept.recall.facts import rank_facts
+from wellkept.recall.facts import fitting_facts, rank_facts
+from wellkept.recall.fused import recalled
 from wellkept.recall.render import render
 from wellkept.recall.search import search
 
-__all__ = ["rank_facts", "render", "search", "turn_context", "turn_pointers", "window_volunteers"]
+__all__ = [
+    "entity_card",
+    "fitting_facts",
+    "rank_facts",
+    "recalled",
+    "render",
+    "search",
+    "timeline",
+    "turn_context",
+    "turn_pointers",
+    "window_volunteers",
+]
