@@ -83,6 +83,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "get_page": {"slug": "people/ada"},
     "put_page": {"slug": "b", "content": "x", "metadata": {"a": 1}, "content_origin": "import"},
     "entity": {"name": "ada"},
+    "context_pack": {"goal": "drink tea"},
     "delta": {},
     "forget": {"ids": ["fact:1"]},
     "confirm": {"id": "fact:1"},
@@ -111,7 +112,7 @@ def test_a_verb_answers_in_json_with_a_label_on_each_item(memory: Memory, name: 
     found = call(memory, name, EXAMPLES[name], OWNER)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     items = [item for item in labelled(found) if "date" not in item]
-    reads = name in ("recall", "search", "get_page", "entity", "delta", "timeline", "history", "export")
+    reads = name in ("recall", "search", "get_page", "entity", "context_pack", "delta", "timeline", "history", "export")
     assert bool(items) == reads
     assert [set(item) & LABEL for item in items] == [LABEL] * len(items)
 

@@ -20,12 +20,15 @@ from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
+    INTENTS,
+    LAYERS,
     Budget,
     Card,
     Changed,
     ChangeKind,
     CiteReceipt,
     ContentOrigin,
+    ContextPack,
     Correction,
     CorrectionAction,
     Dated,
@@ -36,7 +39,9 @@ from wellkept.model import (
     Found,
     History,
     Hit,
+    Intent,
     Item,
+    Layer,
     Mark,
     Message,
     Page,
@@ -497,6 +502,51 @@ class Memory:
         query = window[-1].text if window else ""
         self._capture("context", source, query, slugs, "one turn" if alone else "in a conversation", began)
         return found
+
+    def context_pack(
+        self,
+        source: str,
+        goal: str,
+        *,
+        entities: Sequence[str] = (),
+        intent: Intent = "build",
+        layer: Layer = "recall",
+        limit: int = 24,
+        include_related: bool = True,
+        related_limit: int = 3,
+        markdown_token_budget: int = 4000,
+    ) -> ContextPack:
+        """What a session with a goal should start with, sorted by what it is for, within a budget of tokens."""
+        _check_name("source", source)
+        _check_text("goal", goal, LARGEST_CONTENT)
+        if not goal.strip():
+            raise InvalidInput("goal", "is empty; say what the session is for")
+        for position, name in enumerate(entities):
+            _check_name(f"entities[{position}]", name)
+        for field, value, choices in (("intent", intent, INTENTS), ("layer", layer, LAYERS)):
+            if value not in choices:
+                raise InvalidInput(field, f"is {value!r}; use one of {', '.join(choices)}")
+        for field, count in (
+            ("limit", limit),
+            ("related_limit", related_limit),
+            ("markdown_token_budget", markdown_token_budget),
+        ):
+            _check_count(field, count)
+        began = time.perf_counter()
+        pack = recall.context_pack(
+            self.store,
+            source,
+            goal,
+            entities=entities,
+            intent=intent,
+            layer=layer,
+            limit=limit,
+            related=related_limit if include_related else 0,
+            tokens=markdown_token_budget,
+        )
+        pages = [one.item.slug for part in pack.sections for one in part.items if isinstance(one.item, Page)]
+        self._capture("context_pack", source, goal, pages, f"limit {limit}", began)
+        return pack
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"

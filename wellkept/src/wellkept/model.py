@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Role = Literal["user", "assistant"]
 FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
@@ -16,6 +16,10 @@ ItemKind = Literal["page", "fact"]
 ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed"]
 CorrectionAction = Literal["revise", "supersede", "mark_wrong", "mark_stale", "restore"]
 CORRECTION_ACTIONS: tuple[CorrectionAction, ...] = ("revise", "supersede", "mark_wrong", "mark_stale", "restore")
+Intent = Literal["build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general"]
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+Layer = Literal["wake", "recall", "deep_search"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
 Signal = Literal["citation", "misled"]
 ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import"]
 CONTENT_ORIGINS: tuple[ContentOrigin, ...] = ("user_said", "agent_inferred", "document", "tool_output", "import")
@@ -422,3 +426,47 @@ class CiteReceipt:
     recorded: int
     duplicates: int
     rejected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """One thing in a context pack: what it is for, why it is there, its words, and the pages it speaks of."""
+
+    id: str
+    facet: str
+    reason: str
+    score: float
+    text: str
+    item: Page | Fact
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The items of one facet, as they stand under its heading."""
+
+    facet: str
+    title: str
+    items: tuple[PackItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """What was found and left out: unknown, duplicate, derived, limit or budget."""
+
+    id: str
+    reason: Literal["unknown", "duplicate", "derived", "limit", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPack:
+    """What a session starts with. `markdown` holds what `sections` hold, in at most the tokens that were granted."""
+
+    goal: str
+    intent: Intent
+    layer: Layer
+    sections: tuple[Section, ...]
+    total_items: int
+    omitted: tuple[Omitted, ...]
+    estimated_tokens: int
+    markdown: str

@@ -66,6 +66,7 @@ class Verb:
 
 
 _KINDS_OF_FACT = ("event", "preference", "commitment", "belief", "fact")
+_INTENTS = ("build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general")
 _ORIGINS = ("user_said", "agent_inferred", "document", "tool_output", "import")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
 _QUERY = Argument("query", "Plain words; a question will do.", required=True, least=1, most=LONGEST_QUERY)
@@ -135,6 +136,25 @@ VERBS: Mapping[str, Verb] = _verbs(
         "read",
         "What is known about a person or thing, by any of its names.",
         (Argument("name", "A name, alias or slug.", required=True, least=1, most=_NAMED), _HISTORY),
+    ),
+    Verb(
+        "context_pack",
+        "read",
+        "What a session should start with, for a goal: one labelled text within a budget, and what was left out.",
+        (
+            Argument("goal", "What the session is for.", required=True, least=1, most=4000),
+            Argument("entities", "Names or slugs that come first.", "texts", default=(), least=0, most=64),
+            Argument("intent", "Which sections come first.", default="build", choices=_INTENTS),
+            Argument(
+                "layer", "How much: 8, 24 or 50 items.", default="recall", choices=("wake", "recall", "deep_search")
+            ),
+            Argument("limit", "At most so many items.", "number", default=24, least=1, most=MOST_RESULTS),
+            Argument("include_related", "Name the pages that an item speaks of.", "switch", default=True),
+            Argument("related_limit", "At most so many of them.", "number", default=3, least=0, most=5),
+            Argument(
+                "markdown_token_budget", "At most so many tokens.", "number", default=4000, least=100, most=32_000
+            ),
+        ),
     ),
     Verb(
         "delta",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from wellkept.model import Change, Fact, Found, Hit, Item, Page, Pointer, Told
+from wellkept.model import Change, Fact, Found, Hit, Item, PackItem, Page, Pointer, Told
 from wellkept.trust import label
 
 TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
@@ -35,6 +35,8 @@ def shown(value: object) -> Any:
         return plain | {"score": value.score, "rank": value.rank} | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
+    if isinstance(value, PackItem):
+        return _pack_item(value)
     if isinstance(value, Change):
         return _plain(value, but=("item", "trust", "source")) | {"trust": value.trust.name.lower()}
     if isinstance(value, Item):
@@ -105,3 +107,13 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "provenance": shown(fact.provenance),
         **_label(fact),
     }
+
+
+def _pack_item(value: PackItem) -> dict[str, Any]:
+    item = shown(value.item)
+    kept = {name: item[name] for name in ("id", "type", "created_at", "provenance")}
+    page = value.item if isinstance(value.item, Page) else None
+    kept |= {"title": page.title} if page else {}
+    kept |= {"text": value.text, "score": value.score, "facet": value.facet, "reason": value.reason}
+    kept |= {"valid_at": item["valid_at"] if page else item["valid_from"], "metadata": item.get("metadata", {})}
+    return {**kept, "related": list(value.related), **_label(value.item)}

@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "get-page": "wellkept.cli.verbs:get_page",
     "put-page": "wellkept.cli.keeping:put_page",
     "entity": "wellkept.cli.verbs:entity",
+    "context-pack": "wellkept.cli.verbs:context_pack",
     "delta": "wellkept.cli.verbs:delta",
     "forget": "wellkept.cli.verbs:forget",
     "confirm": "wellkept.cli.confirming:confirm",

@@ -116,6 +116,8 @@ def _option(argument: Argument) -> dict[str, Any]:
     if argument.kind == "number":
         found |= {"type": click.IntRange(argument.least, argument.most), "default": argument.default}
         return found | {"show_default": True, "metavar": "N"}
+    if argument.kind == "texts":
+        return found | {"multiple": True, "metavar": "TEXT"}
     if argument.kind == "object":
         return found | {"callback": _json_object, "metavar": "JSON"}
     if argument.choices:

@@ -115,6 +115,12 @@ def _cited(found: Answer) -> str:
     return said + (f", not there: {', '.join(found['rejected'])}" if found["rejected"] else "")
 
 
+def _pack(found: Answer) -> str:
+    lines = [str(found["markdown"])] if found["markdown"] else ["nothing found"]
+    left = [f"{one['id']} ({one['reason']})" for one in found["omitted"]]
+    return "\n".join([*lines, *([f"\nleft out: {', '.join(left)}"] if left else [])])
+
+
 def _content(found: Answer) -> str:
     return str(found["content"]).rstrip("\n")
 
@@ -143,6 +149,13 @@ search = _command(
 get_page = _command("get-page", _content, "wellkept get-page people/ada-lovelace", arguments="slug")
 get = _command("get", _content, "wellkept get people/ada-lovelace", verb="get_page", arguments="slug")
 entity = _command("entity", _card, "wellkept entity ada", 'wellkept entity "Ada Lovelace" --json', arguments="name")
+context_pack = _command(
+    "context-pack",
+    _pack,
+    'wellkept context-pack "ship the billing page"',
+    'wellkept context-pack "why do logins fail" --intent debug --entities auth --markdown-token-budget 800',
+    arguments="goal",
+)
 delta = _command("delta", _changes, "wellkept delta", "wellkept delta --since 42 --json")
 forget = _command(
     "forget",

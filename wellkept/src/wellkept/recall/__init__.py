@@ -4,10 +4,12 @@ from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
 from wellkept.recall.facts import fitting_facts, rank_facts
 from wellkept.recall.fused import recalled
+from wellkept.recall.pack import context_pack
 from wellkept.recall.render import render
 from wellkept.recall.search import search
 
 __all__ = [
+    "context_pack",
     "entity_card",
     "fitting_facts",
     "rank_facts",
