@@ -207,6 +207,15 @@ def protocol_schema() -> str:
     return json.dumps(importlib.import_module("brainbench.systems.wire").schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+def openapi() -> str:
+    """How the HTTP door of wellkept describes itself."""
+    door = importlib.import_module("wellkept.serve.http")
+    routes = importlib.import_module("wellkept.serve.routes")
+    # The description depends on no memory: none is opened.
+    app = door.application(routes.Desk(memory=None, tokens=None, clock=None))
+    return json.dumps(app.openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
 def cli() -> str:
     """Every command with its help text."""
     parts = []
@@ -258,6 +267,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "verbs.md": verbs,
     "cli.md": cli,
     "protocol.schema.json": protocol_schema,
+    "openapi.json": openapi,
     "planned.md": planned,
 }
 

@@ -5,8 +5,11 @@ WellkeptError
 ├── NotFound              no such page, fact or source, or not yours to see
 ├── Refused               it may not be done, whoever asks this way
 │   ├── ScopeDenied       the caller may not do this
+│   ├── WrongHost         a request under a name, or from a page, that is not this machine's
 │   ├── NeedsTerminal     only a person at a terminal may do this
 │   └── Conflict          it contradicts what is there
+├── BadRequest            a request cannot be read at all
+├── TooManyRequests       more is being asked at once than is served
 ├── TooLarge              a request is larger than any that is served
 ├── StoreUnavailable      the database cannot be opened or written
 ├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
@@ -27,6 +30,7 @@ PROBLEMS: Mapping[str, tuple[int, str]] = {
     "unauthorized": (401, "No valid token"),
     "scope_denied": (403, "The caller may not do this"),
     "needs_terminal": (403, "Only a person at a terminal may do this"),
+    "wrong_host": (403, "This address is not served"),
     "not_found": (404, "There is no such thing"),
     "method_not_allowed": (405, "This path has no such method"),
     "refused": (409, "It may not be done"),
@@ -78,6 +82,12 @@ class ScopeDenied(Refused):
     problem = "scope_denied"
 
 
+class WrongHost(Refused):
+    """A request came under a name, or from a page, that is not this machine's."""
+
+    problem = "wrong_host"
+
+
 class NeedsTerminal(Refused):
     """Only a person at a terminal may do this."""
 
@@ -88,6 +98,18 @@ class Conflict(Refused):
     """It contradicts what is there."""
 
     problem = "conflict"
+
+
+class BadRequest(WellkeptError):
+    """A request cannot be read at all."""
+
+    problem = "bad_request"
+
+
+class TooManyRequests(WellkeptError):
+    """More is being asked at once than is served."""
+
+    problem = "busy"
 
 
 class TooLarge(WellkeptError):

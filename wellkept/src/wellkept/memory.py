@@ -108,8 +108,8 @@ class Memory:
         A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
         content again changes nothing; of a page that was ended the receipt says how it stands, as "expired".
         """
-        _check_name("source", source)
-        _check_name("slug", slug)
+        check_name("source", source)
+        check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
         said = Told() if told is None else told
         _check_told(said)
@@ -130,8 +130,8 @@ class Memory:
 
     def get_page(self, source: str, slug: str) -> Page:
         """The page, whatever its status. NotFound when the source has none of this slug."""
-        _check_name("source", source)
-        _check_name("slug", slug)
+        check_name("source", source)
+        check_name("slug", slug)
         page = self.store.get_page(source, slug)
         if page is None:
             raise NotFound(f"there is no page {slug!r} in source {source!r}")
@@ -139,13 +139,13 @@ class Memory:
 
     def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
         """The first live pages of the source by slug, without conversations."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
     def search(self, source: str, query: str, limit: int = 10) -> tuple[Hit, ...]:
         """The pieces of live pages that fit the query, best first."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
         began = time.perf_counter()
@@ -172,13 +172,13 @@ class Memory:
         Told again it keeps its id and status "unchanged"; `session` is where it was said. `replaces` names the fact
         whose place it takes; where that one's writer ranks higher nothing is written and the receipt says "guarded".
         """
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("text", text, LARGEST_FACT)
         if not text.strip():
             raise InvalidInput("text", "is empty; say what to remember")
         for field, value in (("entity", entity), ("session", session)):
             if value is not None:
-                _check_name(field, value)
+                check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
         moment, trust = _at(now), admitted(actor, content_origin)
@@ -215,11 +215,11 @@ class Memory:
 
         With `as_of` the facts that held then; with `include_history` also those that are no longer current.
         """
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
         if entity is not None:
-            _check_name("entity", entity)
+            check_name("entity", entity)
         then = None if as_of is None else _at(as_of, "as_of")
         began = time.perf_counter()
         found = recall.recalled(self.store, source, query, limit, entity=entity, as_of=then, history=include_history)
@@ -229,16 +229,16 @@ class Memory:
 
     def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
         """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""
-        _check_name("source", source)
-        _check_name("name", name)
+        check_name("source", source)
+        check_name("name", name)
         return recall.entity_card(self.store, source, name, history=include_history)
 
     def timeline(
         self, source: str, entity: str, *, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[Dated, ...]:
         """What has a date about a thing, oldest first, between two moments if given. NotFound as for `entity`."""
-        _check_name("source", source)
-        _check_name("entity", entity)
+        check_name("source", source)
+        check_name("entity", entity)
         first = None if since is None else _at(since, "since")
         last = None if until is None else _at(until, "until")
         return recall.timeline(self.store, source, entity, first, last)
@@ -257,12 +257,12 @@ class Memory:
 
     def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
         """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("since", since)
         _check_count("limit", limit)
         lines = self.store.journal(source, after=since, limit=limit + 1)
         told = tuple(
-            Changed(line.seq, str(line.item), line.change, line.because, line.at, self._find(source, line.item))
+            Changed(line.seq, str(line.item), line.change, line.because, line.at, self.find(source, line.item))
             for line in lines[:limit]
         )
         return Delta(told, told[-1].seq if told else since, len(lines) > limit)
@@ -413,10 +413,10 @@ class Memory:
         items = _items(source, ids)
         for field, value in (("session", session), ("message", message)):
             if value is not None:
-                _check_name(field, value)
+                check_name(field, value)
         moment = _at(now)
         where = (session or "", message or f"at {moment.isoformat()}", actor)
-        held = [item for item in items if self._find(source, item) is not None]
+        held = [item for item in items if self.find(source, item) is not None]
         signal: Literal["citation", "misled"] = "misled" if misled else "citation"
         uses = [Use(_digest(source, *where, item.kind, item.key, signal), item, signal, moment) for item in held]
         recorded = self.store.use(source, uses) if uses else 0
@@ -425,7 +425,7 @@ class Memory:
 
     def export(self, source: str) -> Iterator[Page | Fact]:
         """Everything the source holds, pages by slug and then facts by id, whatever their status."""
-        _check_name("source", source)
+        check_name("source", source)
         return self._everything(source)
 
     def _everything(self, source: str) -> Iterator[Page | Fact]:
@@ -435,13 +435,14 @@ class Memory:
             after = pages[-1].slug
         yield from self.store.facts(source, ended=True)
 
-    def _find(self, source: str, item: Item) -> Page | Fact | None:
+    def find(self, source: str, item: Item) -> Page | Fact | None:
+        """The item whatever its status, or None."""
         if item.kind == "page":
             return self.store.get_page(source, item.key)
         return self.store.fact(source, int(item.key))
 
     def _kept(self, source: str, item: Item) -> Page | Fact:
-        kept = self._find(source, item)
+        kept = self.find(source, item)
         if kept is None:
             raise NotFound(f"there is no {item.kind} {str(item)!r} in source {source!r}")
         return kept
@@ -457,9 +458,9 @@ class Memory:
         self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
     ) -> tuple[Fact, ...]:
         """Active facts of the source, of one entity if named: best first for a query, else in the order recorded."""
-        _check_name("source", source)
+        check_name("source", source)
         if entity is not None:
-            _check_name("entity", entity)
+            check_name("entity", entity)
         if limit is not None:
             _check_count("limit", limit)
         began = time.perf_counter()
@@ -484,9 +485,9 @@ class Memory:
         now: datetime | None = None,
     ) -> TurnContext:
         """What to inject on the newest turn of `window`, oldest first; `prior` is what the model has seen already."""
-        _check_name("source", source)
+        check_name("source", source)
         if session is not None:
-            _check_name("session", session)
+            check_name("session", session)
         began = time.perf_counter()
         found = recall.turn_context(
             self.store,
@@ -517,12 +518,12 @@ class Memory:
         markdown_token_budget: int = 4000,
     ) -> ContextPack:
         """What a session with a goal should start with, sorted by what it is for, within a budget of tokens."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("goal", goal, LARGEST_CONTENT)
         if not goal.strip():
             raise InvalidInput("goal", "is empty; say what the session is for")
         for position, name in enumerate(entities):
-            _check_name(f"entities[{position}]", name)
+            check_name(f"entities[{position}]", name)
         for field, value, choices in (("intent", intent, INTENTS), ("layer", layer, LAYERS)):
             if value not in choices:
                 raise InvalidInput(field, f"is {value!r}; use one of {', '.join(choices)}")
@@ -555,7 +556,7 @@ class Memory:
 
         A page is left out when its slug, or for "slug-and-title" its title, stands in `prior`.
         """
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("pages", pages)
         if suppression not in get_args(Suppression):
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
@@ -569,7 +570,7 @@ class Memory:
         self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Collection[str] = (), limit: int = 3
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("limit", limit)
         return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
 
@@ -583,8 +584,8 @@ class Memory:
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep a conversation as a page with the facts it states; banked again it changes only what differs."""
-        _check_name("source", source)
-        _check_name("session", session)
+        check_name("source", source)
+        check_name("session", session)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
 
     def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
@@ -606,8 +607,8 @@ def _at(moment: datetime | None, field: str = "now") -> datetime:
 
 
 def _item(source: str, field: str, id: object) -> Item:  # noqa: A002
-    _check_name("source", source)
-    _check_name(field, id)
+    check_name("source", source)
+    check_name(field, id)
     return Item.named(str(id))
 
 
@@ -626,7 +627,7 @@ def _digest(*parts: str) -> bytes:
 def _check_told(told: Told) -> None:
     for field, value in (("source_id", told.source_id), ("url", told.url)):
         if value is not None:
-            _check_name(field, value)
+            check_name(field, value)
     if told.valid_at is not None:
         _at(told.valid_at, "valid_at")
     try:
@@ -636,7 +637,7 @@ def _check_told(told: Told) -> None:
     _check_text("metadata", said, LARGEST_METADATA)
 
 
-def _check_name(field: str, name: object) -> None:
+def check_name(field: str, name: object) -> None:
     """A source, slug or session: compared exactly, so nothing in it may be invisible or at an edge."""
     if not isinstance(name, str):
         raise InvalidInput(field, f"must be text, not {type(name).__name__}")

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from wellkept.memory import Memory
     from wellkept.trust import Actor
 
-Effect = Literal["read", "write", "cite", "admin", "owner"]
-Kind = Literal["text", "number", "switch", "moment", "texts", "object"]
+Effect = Literal["any", "read", "write", "cite", "admin", "owner"]
+Kind = Literal["text", "number", "switch", "moment", "texts", "object", "objects"]
 Scope = Literal["read", "write", "cite", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "cite", "admin")
 
 ALLOWED: Mapping[Effect, frozenset[str]] = {
+    "any": frozenset(SCOPES),
     "read": frozenset({"read", "write", "admin"}),
     "write": frozenset({"write", "admin"}),
     "cite": frozenset({"cite", "write", "admin"}),
@@ -74,7 +75,7 @@ _HISTORY = Argument("include_history", "Also what is no longer current.", "switc
 _REASON = Argument("reason", "Why, kept in the history.", default="", most=1000)
 _ID = Argument("id", "A page's slug, or fact:NUMBER.", required=True, least=1, most=520)
 _IDS = Argument("ids", "Slugs of pages, or fact:NUMBER.", "texts", required=True, least=1, most=100)
-_ORIGIN = Argument("content_origin", "Where the text is from; can only lower its trust.", choices=_ORIGINS)
+ORIGIN = Argument("content_origin", "Where the text is from; can only lower its trust.", choices=_ORIGINS)
 _NAMED = 512
 
 
@@ -94,7 +95,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("replaces", "The fact whose place it takes, as fact:NUMBER.", least=1, most=520),
             Argument("valid_from", "Since when it is so (ISO 8601).", "moment"),
             Argument("session", "The conversation in which it was said.", least=1, most=_NAMED),
-            _ORIGIN,
+            ORIGIN,
         ),
     ),
     Verb(
@@ -124,7 +125,7 @@ VERBS: Mapping[str, Verb] = _verbs(
         (
             Argument("slug", "Its path-like name, as people/ada.", required=True, least=1, most=_NAMED),
             Argument("content", "Markdown, with front matter if any.", required=True, most=4 * 1024 * 1024),
-            _ORIGIN,
+            ORIGIN,
             Argument("source_id", "Your own id of it.", least=1, most=_NAMED),
             Argument("url", "Where it is from.", least=1, most=_NAMED),
             Argument("valid_at", "When it was so (ISO 8601).", "moment"),
@@ -286,7 +287,7 @@ def read_arguments(verb: Verb, given: Mapping[str, object]) -> dict[str, Any]:
         raise InvalidInput(missing[0], f"is missing; {verb.name} needs it")
     named = {name: value for name, value in given.items() if value is not None}
     try:
-        read: Any = msgspec.convert(named, type=request_type(verb.name))
+        read: Any = msgspec.convert(named, type=request_type(verb))
     except msgspec.ValidationError as error:
         raise _unusable(str(error)) from None
     found = {name: getattr(read, name) for name in (argument.name for argument in verb.arguments)}
@@ -333,14 +334,13 @@ def problem(error: Exception, request_id: str = "") -> dict[str, Any]:
 
 
 @cache
-def request_type(name: str) -> type:
+def request_type(verb: Verb) -> type:
     """A type that holds the arguments of a verb, and refuses what is beyond their bounds."""
     import msgspec
 
-    verb = VERBS[name]
     required = [(one.name, _type_of(one)) for one in verb.arguments if one.required]
     optional = [(one.name, _type_of(one), one.default) for one in verb.arguments if not one.required]
-    return msgspec.defstruct(f"{name}_arguments", [*required, *optional], forbid_unknown_fields=True, kw_only=True)
+    return msgspec.defstruct(f"{verb.name}_arguments", [*required, *optional], forbid_unknown_fields=True, kw_only=True)
 
 
 def _type_of(argument: Argument) -> Any:
@@ -360,6 +360,9 @@ def _type_of(argument: Argument) -> Any:
         found = Annotated[list[one], msgspec.Meta(min_length=argument.least, max_length=argument.most)]
     elif kind == "object":
         found = dict[str, Any]
+    elif kind == "objects":
+        # Each is read by itself, so that one that cannot be used does not cost the others.
+        found = Annotated[list[Any], msgspec.Meta(min_length=argument.least, max_length=argument.most)]
     else:
         found = Annotated[str, msgspec.Meta(min_length=argument.least, max_length=argument.most)]
     return found if argument.required or argument.default is not None else found | None
@@ -372,6 +375,14 @@ _JSON_TYPES: Mapping[Kind, str] = {
     "switch": "boolean",
     "texts": "array",
     "object": "object",
+    "objects": "array",
+}
+
+
+_BOUNDS: Mapping[Kind, tuple[str, str]] = {
+    "number": ("minimum", "maximum"),
+    "texts": ("minItems", "maxItems"),
+    "objects": ("minItems", "maxItems"),
 }
 
 
@@ -381,15 +392,13 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
         found["enum"] = list(argument.choices)
     if argument.kind == "texts":
         found["items"] = {"type": "string", "minLength": 1, "maxLength": 520}
-    least, most = {"number": ("minimum", "maximum"), "texts": ("minItems", "maxItems")}.get(
-        argument.kind, ("minLength", "maxLength")
-    )
+    least, most = _BOUNDS.get(argument.kind, ("minLength", "maxLength"))
     if argument.least is not None:
         found[least] = argument.least
     if argument.most is not None:
         found[most] = argument.most
     if argument.default is not None:
-        found["default"] = argument.default
+        found["default"] = list(argument.default) if isinstance(argument.default, tuple) else argument.default
     return found
 
 
