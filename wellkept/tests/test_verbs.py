@@ -39,6 +39,8 @@ def test_a_verb_takes_the_arguments_of_its_method_with_the_same_defaults(name: s
     told = {"told"} & set(takes)
     wanted = {one for one in takes if one not in SET_BY_DOORS | told}
     wanted |= {one.name for one in fields(Told)} if told else set()
+    if name == "context":
+        wanted = wanted - {"window", "budget"} | {"text", "earlier"}
     assert {argument.name for argument in VERBS[name].arguments} == wanted
     for argument in VERBS[name].arguments:
         if argument.name in takes:
@@ -83,6 +85,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "get_page": {"slug": "people/ada"},
     "put_page": {"slug": "b", "content": "x", "metadata": {"a": 1}, "content_origin": "import"},
     "entity": {"name": "ada"},
+    "context": {"text": "And her?", "earlier": [{"role": "user", "text": "What does Ada like?"}]},
     "context_pack": {"goal": "drink tea"},
     "delta": {},
     "forget": {"ids": ["fact:1"]},
@@ -98,7 +101,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
 def labelled(value: object) -> Iterator[dict[str, object]]:
     """Everything in an answer that is a page, a fact or a hit."""
     if isinstance(value, dict):
-        if "id" in value and ("text" in value or "title" in value):
+        if "id" in value and ("text" in value or "title" in value or "display" in value):
             yield value
         for inner in value.values():
             yield from labelled(inner)
@@ -112,7 +115,18 @@ def test_a_verb_answers_in_json_with_a_label_on_each_item(memory: Memory, name: 
     found = call(memory, name, EXAMPLES[name], OWNER)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     items = [item for item in labelled(found) if "date" not in item]
-    reads = name in ("recall", "search", "get_page", "entity", "context_pack", "delta", "timeline", "history", "export")
+    reads = name in (
+        "recall",
+        "search",
+        "get_page",
+        "entity",
+        "context",
+        "context_pack",
+        "delta",
+        "timeline",
+        "history",
+        "export",
+    )
     assert bool(items) == reads
     assert [set(item) & LABEL for item in items] == [LABEL] * len(items)
 
@@ -146,6 +160,10 @@ def test_no_request_says_what_the_door_decides(memory: Memory, name: str) -> Non
         ("forget", {"ids": [" a"]}, "ids[0]", "space"),
         ("put_page", {"slug": "a", "content": "x", "metadata": [1]}, "metadata", "expected"),
         ("delta", {"since": -1}, "since", ">= 0"),
+        ("context", {"text": "x", "earlier": [{"role": "system", "text": "x"}]}, "earlier[0].role", "system"),
+        ("context", {"text": "x", "earlier": [{"role": "user", "text": "x", "trust": 3}]}, "earlier[0]", "trust"),
+        ("context", {"text": "x", "earlier": [{"role": "user"}]}, "earlier[0]", "text"),
+        ("context", {"text": "x", "earlier": "x"}, "earlier", "expected"),
         ("timeline", {"entity": "ada", "until": "0000-00-00"}, "until", "ISO 8601"),
         ("correct", {"id": "fact:1", "action": "revise"}, "replacement", "needed"),
         ("correct", {"id": "fact:1", "action": "mark_wrong", "replacement": "x"}, "replacement", "not used"),

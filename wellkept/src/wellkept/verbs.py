@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wellkept.trust import Actor
 
 Effect = Literal["any", "read", "write", "cite", "admin", "owner"]
-Kind = Literal["text", "number", "switch", "moment", "texts", "object", "objects"]
+Kind = Literal["text", "number", "switch", "moment", "texts", "object", "objects", "turns"]
 Scope = Literal["read", "write", "cite", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "cite", "admin")
 
@@ -36,6 +36,7 @@ ALLOWED: Mapping[Effect, frozenset[str]] = {
 
 MOST_RESULTS = 50
 LONGEST_QUERY = 20_000
+MOST_TURNS = 50
 DECIDED_BY_THE_DOOR = frozenset({"source", "actor", "trust", "tier", "trust_tier", "channel", "principal", "confirmed"})
 """What a caller is comes from its token or terminal and never from what it says."""
 
@@ -67,6 +68,7 @@ class Verb:
 
 
 _KINDS_OF_FACT = ("event", "preference", "commitment", "belief", "fact")
+_ROLES = ("user", "assistant")
 _INTENTS = ("build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general")
 _ORIGINS = ("user_said", "agent_inferred", "document", "tool_output", "import")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
@@ -137,6 +139,19 @@ VERBS: Mapping[str, Verb] = _verbs(
         "read",
         "What is known about a person or thing, by any of its names.",
         (Argument("name", "A name, alias or slug.", required=True, least=1, most=_NAMED), _HISTORY),
+    ),
+    Verb(
+        "context",
+        "read",
+        "What a hook adds at this turn: the pages and facts that it calls for, labelled. Often nothing.",
+        (
+            Argument("text", "What the user just said.", required=True, least=1, most=200_000),
+            Argument("earlier", "Turns before it, oldest first: {role: user | assistant, text}.", "turns", default=()),
+            Argument(
+                "prior", "What the model has seen already; its pages are not brought again.", default="", most=200_000
+            ),
+            Argument("session", "The conversation, whose facts come first.", least=1, most=_NAMED),
+        ),
     ),
     Verb(
         "context_pack",
@@ -256,6 +271,8 @@ def call(memory: Memory, name: str, arguments: Mapping[str, object], caller: Cal
     takes = inspect.signature(method).parameters
     if "told" in takes:
         asked = wire.folded(asked)
+    if "window" in takes:
+        asked["window"] = wire.window(asked.pop("text"), asked.pop("earlier"))
     if "actor" in takes:
         asked["actor"] = caller.actor
     if "now" in takes:
@@ -360,6 +377,10 @@ def _type_of(argument: Argument) -> Any:
         found = Annotated[list[one], msgspec.Meta(min_length=argument.least, max_length=argument.most)]
     elif kind == "object":
         found = dict[str, Any]
+    elif kind == "turns":
+        role, words = Literal[_ROLES], Annotated[str, msgspec.Meta(max_length=200_000)]
+        turn: Any = msgspec.defstruct("turn", [("role", role), ("text", words)], forbid_unknown_fields=True)
+        found = Annotated[list[turn], msgspec.Meta(max_length=MOST_TURNS)]
     elif kind == "objects":
         # Each is read by itself, so that one that cannot be used does not cost the others.
         found = Annotated[list[Any], msgspec.Meta(min_length=argument.least, max_length=argument.most)]
@@ -376,6 +397,7 @@ _JSON_TYPES: Mapping[Kind, str] = {
     "texts": "array",
     "object": "object",
     "objects": "array",
+    "turns": "array",
 }
 
 
@@ -390,6 +412,15 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
     found: dict[str, Any] = {"type": _JSON_TYPES[argument.kind], "description": argument.help}
     if argument.choices:
         found["enum"] = list(argument.choices)
+    if argument.kind == "turns":
+        turn = {"role": {"enum": list(_ROLES)}, "text": {"type": "string", "maxLength": 200_000}}
+        found["items"] = {
+            "type": "object",
+            "properties": turn,
+            "required": ["role", "text"],
+            "additionalProperties": False,
+        }
+        found["maxItems"] = MOST_TURNS
     if argument.kind == "texts":
         found["items"] = {"type": "string", "minLength": 1, "maxLength": 520}
     least, most = _BOUNDS.get(argument.kind, ("minLength", "maxLength"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from wellkept.model import Change, Fact, Found, Hit, Item, PackItem, Page, Pointer, Told
+from wellkept.model import Change, Fact, Found, Hit, Item, Message, PackItem, Page, Pointer, Told
 from wellkept.trust import label
 
 TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
@@ -52,6 +52,11 @@ def shown(value: object) -> Any:
     if isinstance(value, tuple | list | frozenset | Iterator):
         return [shown(one) for one in value]
     return value
+
+
+def window(text: str, earlier: Iterable[Any]) -> tuple[Message, ...]:
+    """A conversation up to what the user just said."""
+    return (*(Message(turn.role, turn.text) for turn in earlier), Message("user", text))
 
 
 def folded(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is asked beside the verbs: all facts, and what a hook would add."""
+"""What is asked beside the verbs."""
 
 from __future__ import annotations
 
@@ -28,23 +28,6 @@ def facts(query: str | None, limit: int | None, as_json: bool, source: str | Non
     with opened(source, data_dir) as (memory, scope):
         found = memory.recall_facts(scope, query, limit=limit)
     report(as_json, shown(found), "\n".join(_fact_line(fact) for fact in found) or "nothing found")
-
-
-@click.command()
-@click.argument("text")
-@common
-def context(text: str, as_json: bool, source: str | None, data_dir: Path | None) -> None:
-    """Print what a hook would add to a conversation that begins with TEXT.
-
-    \b
-    Example:
-      wellkept context "Has Ada Lovelace answered yet?"
-    """
-    from wellkept.model import Message
-
-    with opened(source, data_dir) as (memory, scope):
-        found = memory.context(scope, (Message("user", text),))
-    report(as_json, shown(found), found.text.rstrip("\n"))
 
 
 def _fact_line(fact: Fact) -> str:

@@ -118,14 +118,14 @@ def _option(argument: Argument) -> dict[str, Any]:
         return found | {"show_default": True, "metavar": "N"}
     if argument.kind == "texts":
         return found | {"multiple": True, "metavar": "TEXT"}
-    if argument.kind == "object":
-        return found | {"callback": _json_object, "metavar": "JSON"}
+    if argument.kind in ("object", "turns"):
+        return found | {"callback": _json_value, "metavar": "JSON"}
     if argument.choices:
         return found | {"type": click.Choice(argument.choices), "default": argument.default, "show_default": True}
     return found | {"default": argument.default or None, "metavar": {"moment": "WHEN"}.get(argument.kind, "TEXT")}
 
 
-def _json_object(_: click.Context, option: click.Parameter, text: str | None) -> object:
+def _json_value(_: click.Context, option: click.Parameter, text: str | None) -> object:
     try:
         return None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -149,6 +149,12 @@ search = _command(
 get_page = _command("get-page", _content, "wellkept get-page people/ada-lovelace", arguments="slug")
 get = _command("get", _content, "wellkept get people/ada-lovelace", verb="get_page", arguments="slug")
 entity = _command("entity", _card, "wellkept entity ada", 'wellkept entity "Ada Lovelace" --json', arguments="name")
+context = _command(
+    "context",
+    lambda found: str(found["text"]).rstrip("\n"),
+    'wellkept context "Has Ada Lovelace answered yet?"',
+    arguments="text",
+)
 context_pack = _command(
     "context-pack",
     _pack,

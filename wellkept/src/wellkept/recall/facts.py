@@ -35,6 +35,8 @@ def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
 
 def _matches(fact: Fact, wanted: Sequence[str]) -> int:
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
+    if not any(word in text for word in wanted):
+        return 0
     words = set(content_words(text))
     return sum(1 for word in wanted if word in words or (not word.isascii() and word in text))
 

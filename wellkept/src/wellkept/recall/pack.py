@@ -104,7 +104,7 @@ def context_pack(
     omitted: list[Omitted] = []
     named = list(_named(store, source, entities, omitted))
     cap = min(limit, CAPS[layer])
-    found = list(_recalled(store, source, goal, 3 * CAPS["deep_search"]))
+    found = list(_recalled(store, source, goal, 3 * CAPS[layer]))
     candidates = list(_once([*named, *found], omitted))
     chosen, rest = _take_turns(candidates, _order(intent), cap)
     omitted += [Omitted(item.id, "limit") for item in rest]

@@ -298,6 +298,7 @@ ROUTES: tuple[Route, ...] = (
         _raw,
         201,
     ),
+    _of_verb("POST", "/context/turn", "context"),
     _of_verb("POST", "/context/pack", "context_pack"),
     _of_verb("POST", "/memory/remember", "remember"),
     _of_verb("POST", "/memory/recall", "recall"),

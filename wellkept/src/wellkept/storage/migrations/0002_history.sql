@@ -21,7 +21,7 @@ CREATE INDEX facts_told_before ON facts (source, text_hash);
 -- Only ever added to. `item` is a slug or the number of a fact; `before` is the text that a change replaced.
 CREATE TABLE journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  source TEXT NOT NULL REFERENCES sources (id),
+  source TEXT NOT NULL,
   kind TEXT NOT NULL,
   item TEXT NOT NULL,
   change TEXT NOT NULL,
@@ -31,7 +31,6 @@ CREATE TABLE journal (
   before TEXT
 ) STRICT;
 CREATE INDEX journal_of_item ON journal (source, kind, item);
-CREATE INDEX journal_of_source ON journal (source, seq);
 
 INSERT INTO journal (source, kind, item, change, because, trust, at)
   SELECT source, 'page', slug, 'created', '', trust, updated_at FROM pages ORDER BY id;
