@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from wellkept.model import Change, Fact, Found, Hit, Item, Message, PackItem, Page, Pointer, Told
+from wellkept.model import Change, Dated, Fact, Found, Hit, Item, Message, PackItem, Page, Pointer, Told
 from wellkept.trust import label
 
 TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
@@ -35,6 +35,8 @@ def shown(value: object) -> Any:
         return plain | {"score": value.score, "rank": value.rank} | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
+    if isinstance(value, Dated):
+        return {"id": value.id, "date": value.date, "text": value.text} | _label(value.item)
     if isinstance(value, PackItem):
         return _pack_item(value)
     if isinstance(value, Change):

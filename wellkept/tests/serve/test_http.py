@@ -459,3 +459,38 @@ def test_the_description_names_every_route_with_what_it_takes_and_how_it_refuses
         body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
         taken = {argument.name for argument in route.takes.arguments}
         assert named | set(body.get("properties", {})) == taken | set(route.renamed)
+
+
+def test_every_item_that_is_read_over_http_carries_its_own_label(served: Served) -> None:
+    served.memory.put_page("default", "people/ada", "---\ntitle: Ada\naliases: [ada]\n---\nAda likes tea.\n")
+    served.said("POST", "/memory/remember", {"text": "Ada likes coffee", "entity": "people/ada"})
+    served.said("POST", "/entities", {"name": "tea", "content": "Ada drinks it", "content_origin": "tool_output"})
+    reads = [
+        *(("POST", path, {"query": "Ada tea coffee"}) for path in ("/search", "/memory/recall", "/memory/search")),
+        ("POST", "/context/turn", {"text": "What does Ada like?"}),
+        ("POST", "/context/pack", {"goal": "Ada tea coffee"}),
+        ("POST", "/memory/entity", {"name": "ada"}),
+        ("POST", "/memory/timeline", {"entity": "ada"}),
+        *(("GET", path, None) for path in ("/entities", "/entities/note/tea", "/pages/people/ada", "/memory/delta")),
+        *(("GET", path, None) for path in ("/memory/fact:1/history", "/memory/export")),
+    ]
+    tiers = set()
+    for method, path, body in reads:
+        items = [*_items(served.said(method, path, body))]
+        assert items, path
+        for item in items:
+            assert set(item) >= LABEL, (path, item)
+            tiers.add(item["trust"])
+    assert tiers == {"user_written", "agent_written", "external_untrusted"}
+
+
+def _items(value: Any) -> Iterator[dict[str, Any]]:
+    """Everything in an answer that has the words of a page or fact."""
+    if isinstance(value, dict):
+        if "id" in value and {"text", "content", "display"} & set(value):
+            yield value
+        for inner in value.values():
+            yield from _items(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _items(inner)

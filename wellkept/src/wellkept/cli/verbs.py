@@ -41,8 +41,12 @@ def _command(
 def _item(item: Answer) -> str:
     """One item on a line: its id, its words, its label, and how it stands where it is not current."""
     words = " ".join(str(item.get("title") or item.get("text") or "").split())
-    standing = "" if item["status"] == "active" else f", {item['status']}"
-    return f"{item['id']}  {words} ({item['label']}{standing})"
+    return f"{item['id']}  {words} ({_standing(item)})"
+
+
+def _standing(item: Answer) -> str:
+    """Who wrote it, and how it stands where it is not current."""
+    return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}")
 
 
 def _ranked(many: str) -> Callable[[Answer], str]:
@@ -62,11 +66,7 @@ def _card(found: Answer) -> str:
 
 
 def _dated(found: Answer) -> str:
-    lines = []
-    for entry in found["entries"]:
-        item = entry["item"]
-        standing = "" if item["status"] == "active" else f", {item['status']}"
-        lines.append(f"{entry['date']:<10}  {entry['text']} ({item['label']}{standing})")
+    lines = [f"{one['date']:<10}  {one['text']} ({_standing(one)})" for one in found["entries"]]
     return "\n".join(lines) or "nothing found"
 
 

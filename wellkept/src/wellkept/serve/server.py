@@ -64,9 +64,12 @@ def serve(
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=128)
+        listening = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise SettingsError(f"{host}:{port}: {error.strerror or error}. Name another --port") from None
+    # Connections inherit it; asyncio sets it only on sockets that it made, and each answer then waits for 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def _run(
