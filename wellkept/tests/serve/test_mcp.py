@@ -70,7 +70,7 @@ def over_http(url: str, text: str, work: Callable[[Client], Awaitable[Any]]) -> 
         headers = {"Authorization": f"Bearer {text}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
-            Client(streamable_http_client(f"{url}/mcp/", http_client=http)) as client,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             return await work(client)
 
@@ -133,15 +133,22 @@ def test_the_official_client_is_served_over_http(place: Path, url: str) -> None:
     memory.close()
 
 
+def test_the_path_may_end_with_a_slash(place: Path, url: str) -> None:
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token(place)}"}
+    for path in ("/mcp", "/mcp/"):
+        answer = httpx2.post(f"{url}{path}", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
+        assert (answer.status_code, answer.json()["id"]) == (200, 1)
+
+
 def test_nobody_is_served_without_a_token_or_beyond_its_scopes(place: Path, url: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     for more in ({}, {"Authorization": "Bearer wk_" + "0" * 12 + "_" + "a" * 43}):
-        answer = httpx2.post(f"{url}/mcp/", json=body, headers={**headers, **more})
+        answer = httpx2.post(f"{url}/mcp", json=body, headers={**headers, **more})
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
     held = {**headers, "Authorization": f"Bearer {token(place)}"}
-    assert httpx2.post(f"{url}/mcp/", json=body, headers={**held, "Host": "evil.example"}).status_code == 403
-    assert httpx2.post(f"{url}/mcp/", json=body, headers={**held, "Origin": "http://evil.example"}).status_code == 403
+    assert httpx2.post(f"{url}/mcp", json=body, headers={**held, "Host": "evil.example"}).status_code == 403
+    assert httpx2.post(f"{url}/mcp", json=body, headers={**held, "Origin": "http://evil.example"}).status_code == 403
 
     async def write(client: Client) -> Any:
         return await client.call_tool("remember", {"text": "x"})
@@ -167,7 +174,7 @@ def test_what_a_tool_cannot_use_is_an_error_result_of_the_same_code(place: Path,
     headers["Authorization"] = f"Bearer {token(place)}"
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
     for name, arguments, code in UNUSABLE:
-        answer = httpx2.post(f"{url}/mcp/", content=call % (name.encode(), arguments), headers=headers, timeout=30)
+        answer = httpx2.post(f"{url}/mcp", content=call % (name.encode(), arguments), headers=headers, timeout=30)
         said = answer.json()
         if b"ud800" in arguments:  # the SDK refuses to read half a surrogate pair
             assert (answer.status_code, said["error"]["code"]) == (400, -32700)

@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from wellkept import __version__, verbs
@@ -84,7 +85,9 @@ def application(desk: Desk, hosts: Sequence[str] = (), mcp: Callable[[FastAPI], 
         "/api/health", partial(_health, desk), methods=["GET"], operation_id="health", openapi_extra=_HEALTH
     )
     if mcp is not None:
-        app.mount(MCP_PATH, _Guarded(mcp(app), desk, busy))
+        guarded = _Guarded(mcp(app), desk, busy)
+        # Routes of their own, as a mount answers the path without a slash by sending the client elsewhere.
+        app.router.routes += [StarletteRoute(path, guarded) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app.add_exception_handler(HTTPException, _unrouted)
     app.add_exception_handler(Exception, _fault)
     app.add_middleware(_Hosts, hosts=frozenset({*_LOCAL, *hosts}))

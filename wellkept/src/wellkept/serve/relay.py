@@ -139,7 +139,7 @@ class _Server:
         }
         if self._version:
             headers["Mcp-Protocol-Version"] = self._version
-        self._connection.request("POST", "/mcp/", line, headers)
+        self._connection.request("POST", "/mcp", line, headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
