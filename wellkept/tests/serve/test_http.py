@@ -17,6 +17,7 @@ from wellkept.serve.http import AT_ONCE, BODY_BYTES, application, is_loopback
 from wellkept.serve.routes import ROUTES, Desk
 from wellkept.serve.tokens import Tokens
 from wellkept.storage import open_store
+from wellkept.storage.schema import migrations
 from wellkept.verbs import ALLOWED, DECIDED_BY_THE_DOOR, SCOPES, VERBS
 
 LABEL = {"trust", "label", "confirmed", "content_origin", "source", "status", "flags", "integrity"}
@@ -81,6 +82,7 @@ def refused(answer: Any, status: int, code: str) -> dict[str, Any]:
 def test_anybody_may_ask_whether_it_answers(served: Served) -> None:
     said = served.client.get("/api/health").json()
     assert (said["status"], said["ready"], said["test_clock"]) == ("ok", True, False)
+    assert (said["schema_version"], said["retrieval_mode"], said["embedding"]) == (len(migrations()), "lexical", None)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)

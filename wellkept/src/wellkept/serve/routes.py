@@ -158,15 +158,22 @@ def _search(request: Request) -> dict[str, Any]:
 
 
 def health(desk: Desk) -> dict[str, Any]:
-    """What anybody may know who can reach the server."""
+    """What anybody may know who can reach the server. None is what this version does not have or cannot tell."""
+    from wellkept.storage.schema import migrations
+
     return {
         "status": "ok",
         "ready": True,
         "version": __version__,
+        "commit": None,
+        "dirty": None,
         "api_version": API_VERSION,
         "store": "sqlite",
+        "graph_engine": None,
+        "schema_version": len(migrations()),
         "retrieval_mode": "lexical",
         "embedding": None,
+        "tokenizer": None,
         "pending_ingest": 0,
         "test_clock": desk.test_clock,
     }
