@@ -198,9 +198,57 @@ def stores() -> str:
     return _page("Stores", intro, parts)
 
 
+def verbs() -> str:
+    """What can be asked of wellkept, at every door."""
+    module = importlib.import_module("wellkept.verbs")
+    parts = []
+    for name, verb in module.VERBS.items():
+        scopes = " or ".join(sorted(module.ALLOWED[verb.effect])) or "none: only the owner at a terminal"
+        rows = [f"- `{argument.name}`{_limits(argument)}: {_plain(argument.help)}" for argument in verb.arguments]
+        doors = f"- doors: Python, {', '.join(sorted(verb.doors))}\n- scope of a token: {scopes}"
+        parts.append(f"## {name}\n\n{verb.summary}\n\n{doors}\n\n" + ("\n".join(rows) or "Takes no arguments."))
+    intro = (
+        "Every verb is a method of `wellkept.memory.Memory` and has the same name, arguments and defaults as a command "
+        "(`wellkept get-page`), over HTTP and over MCP. Answers are the same JSON, in which each page, fact and hit "
+        "carries its own label: `trust`, `label`, `confirmed`, `content_origin`, `source`, `status`, `flags`, "
+        "`integrity`. What a caller is comes from its token or terminal and never from an argument. An id is the slug "
+        "of a page, or `fact:NUMBER`."
+    )
+    return _page("Verbs", intro, [*parts, _problems()])
+
+
+def _limits(argument: object) -> str:
+    least, most = getattr(argument, "least", None), getattr(argument, "most", None)
+    said = ["needed"] if getattr(argument, "required", False) else []
+    said += [" | ".join(choices)] if (choices := getattr(argument, "choices", ())) else []
+    said += [f"{least} to {most}"] if least is not None and most is not None else []
+    default = getattr(argument, "default", None)
+    said += [f"default `{json.dumps(default)}`"] if default not in (None, "") else []
+    return f" ({_plain(', '.join(said))})" if said else ""
+
+
+def _problems() -> str:
+    table = importlib.import_module("wellkept.errors").PROBLEMS
+    rows = [f"- `{code}` ({status}): {title}" for code, (status, title) in table.items()]
+    intro = (
+        "An error has one code at every door. HTTP answers with an RFC 9457 object, a command with `--json` prints the "
+        "same object on standard error, a tool of MCP returns it as an error result."
+    )
+    return "## Errors\n\n" + intro + "\n\n" + "\n".join(rows)
+
+
 def protocol_schema() -> str:
     """The JSON Schema of the protocol."""
     return json.dumps(importlib.import_module("brainbench.systems.wire").schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def openapi() -> str:
+    """How the HTTP door of wellkept describes itself."""
+    door = importlib.import_module("wellkept.serve.http")
+    routes = importlib.import_module("wellkept.serve.routes")
+    # The description depends on no memory: none is opened.
+    app = door.application(routes.Desk(memory=None, tokens=None, clock=None))
+    return json.dumps(app.openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def cli() -> str:
@@ -252,8 +300,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "seams.md": seams,
     "systems.md": systems,
     "stores.md": stores,
+    "verbs.md": verbs,
     "cli.md": cli,
     "protocol.schema.json": protocol_schema,
+    "openapi.json": openapi,
     "planned.md": planned,
 }
 

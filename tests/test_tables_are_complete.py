@@ -19,6 +19,7 @@ from brainbench.suites import SUITES
 from brainbench.systems import BREAKS, SYSTEMS, System, load_system
 from brainbench.systems.wire import METHODS, MOST_ANSWER_BYTES
 from wellkept.storage import STORES
+from wellkept.verbs import VERBS
 
 TABLES = {
     "metrics.md": METRICS,
@@ -28,6 +29,7 @@ TABLES = {
     "seams.md": SEAMS,
     "systems.md": SYSTEMS,
     "stores.md": STORES,
+    "verbs.md": [*VERBS, "Errors"],
 }
 
 

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, get_args
 
 import regex  # type: ignore[import-untyped]
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import Conflict, InvalidInput, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
+    CORRECTION_ACTIONS,
     FACT_KINDS,
+    INTENTS,
+    LAYERS,
     SEARCH_MODES,
     SEARCH_UNITS,
     Budget,
+    Card,
+    Changed,
+    ChangeKind,
+    CiteReceipt,
+    ContentOrigin,
+    ContextPack,
+    Correction,
+    CorrectionAction,
+    Dated,
+    Delta,
     Fact,
     FactKind,
+    ForgetReceipt,
+    Found,
+    History,
     Hit,
+    Intent,
+    Item,
+    Layer,
+    Mark,
     Message,
     Page,
     Pointer,
@@ -30,19 +53,21 @@ from wellkept.model import (
     Ranking,
     SearchOptions,
     Source,
+    Status,
+    Told,
     Trust,
     TurnContext,
+    Use,
     WriteReceipt,
 )
 from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
+from wellkept.trust import Actor, admitted
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
-
-Actor = Literal["owner", "agent", "external"]
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""
@@ -51,12 +76,18 @@ LARGEST_CONTENT = 4 * 1024 * 1024
 LARGEST_FACT = 50_000
 """In UTF-8 bytes."""
 
-_UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
+LARGEST_METADATA = 16 * 1024
+"""In UTF-8 bytes of JSON."""
+MOST_IDS = 100
+"""How many items one call may name."""
 
-_WRITTEN_BY: dict[str, Trust] = {
-    "owner": Trust.USER_WRITTEN,
-    "agent": Trust.AGENT_WRITTEN,
-    "external": Trust.EXTERNAL_UNTRUSTED,
+_UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
+_CORRECTIONS: dict[CorrectionAction, tuple[ChangeKind, str, Status]] = {
+    "revise": ("superseded", "wrong", "superseded"),
+    "supersede": ("superseded", "replaced", "superseded"),
+    "mark_wrong": ("expired", "wrong", "expired"),
+    "mark_stale": ("expired", "stale", "expired"),
+    "restore": ("restored", "restored", "active"),
 }
 
 
@@ -84,31 +115,44 @@ class Memory:
         self._background: Background | None = None
 
     def put_page(
-        self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
+        self,
+        source: str,
+        slug: str,
+        content: str,
+        *,
+        told: Told | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
 
-        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded".
+        A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
+        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired".
         """
-        _check_name("source", source)
-        _check_name("slug", slug)
+        check_name("source", source)
+        check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
-        trust = _trust(actor)
+        said = Told() if told is None else told
+        _check_told(said)
+        trust = admitted(actor, said.content_origin)
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
         with self.store.transaction():
             self.store.add_source(Source(source))
             old = self.store.get_page(source, slug)
-            if old is not None and (old.content, old.trust) == (content, trust):
-                return WriteReceipt(source, slug, "unchanged")
-            if old is not None and old.status != "deleted" and old.trust > trust:
+            if old is not None and old.content == content and old.trust >= trust and told in (None, old.told):
+                standing = () if old.status == page.status else (old.status,)
+                return WriteReceipt(source, slug, "unchanged", degraded=standing)
+            if old is not None and old.status != "deleted" and min(old.trust, Trust.USER_WRITTEN) > trust:
                 return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
+            created = page.updated_at if old is None else old.created_at
+            page = replace(page, created_at=created, told=old.told if old is not None and told is None else said)
             self.store.put_page(page, chunks, names)
         return WriteReceipt(source, slug, "created" if old is None else "updated")
 
     def get_page(self, source: str, slug: str) -> Page:
         """The page, whatever its status. NotFound when the source has none of this slug."""
-        _check_name("source", source)
-        _check_name("slug", slug)
+        check_name("source", source)
+        check_name("slug", slug)
         page = self.store.get_page(source, slug)
         if page is None:
             raise NotFound(f"there is no page {slug!r} in source {source!r}")
@@ -116,7 +160,7 @@ class Memory:
 
     def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
         """The first live pages of the source by slug, without conversations."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
@@ -126,17 +170,23 @@ class Memory:
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
         """The hits of a search, the lanes that ran, and codes for what could not."""
-        # Searches load numpy, which nothing else here needs.
-        from wellkept.recall.search import SearchModels, find
-
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
         options = _checked_options(options or SearchOptions())
         began = time.perf_counter()
-        found = find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
+        found = self._ranking(source, query, limit, options)
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
         return found
+
+    def _hits(self, source: str, query: str, limit: int) -> tuple[Hit, ...]:
+        return self._ranking(source, query, limit, SearchOptions()).hits
+
+    def _ranking(self, source: str, query: str, limit: int, options: SearchOptions) -> Ranking:
+        # Searches load numpy, which nothing else here needs.
+        from wellkept.recall.search import SearchModels, find
+
+        return find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -172,38 +222,308 @@ class Memory:
         entity: str | None = None,
         kind: FactKind = "fact",
         session: str | None = None,
+        replaces: str | None = None,
+        valid_from: datetime | None = None,
+        content_origin: ContentOrigin | None = None,
         actor: Actor = "owner",
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep one statement as an active fact, about the page `entity` if named.
 
-        Told again it keeps its id and status "unchanged"; `session` is where it was said.
+        Told again it keeps its id and status "unchanged"; `session` is where it was said. `replaces` names the fact
+        whose place it takes; where that one's writer ranks higher nothing is written and the receipt says "guarded".
         """
-        _check_name("source", source)
+        check_name("source", source)
         _check_text("text", text, LARGEST_FACT)
         if not text.strip():
             raise InvalidInput("text", "is empty; say what to remember")
         for field, value in (("entity", entity), ("session", session)):
             if value is not None:
-                _check_name(field, value)
+                check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
-        moment = _at(now)
+        moment, trust = _at(now), admitted(actor, content_origin)
+        since = None if valid_from is None else _at(valid_from, "valid_from")
         page = None if session is None else page_slug(session)
         told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
-        fact = Fact(None, source, text, entity, kind, told, trust=_trust(actor), recorded_at=moment)
         with self.store.transaction():
+            old = None if replaces is None else self._live(source, replaces, "replaces")
+            if isinstance(old, Page):
+                raise InvalidInput("replaces", "names a page; a fact can take the place of a fact only")
+            if old is not None and old.trust > trust:
+                return WriteReceipt(source, None, "unchanged", degraded=("guarded",))
+            about = entity if entity is not None or old is None else old.entity
+            fact = Fact(None, source, text, about, kind, told, trust=trust, valid_from=since, recorded_at=moment)
+            fact = replace(fact, content_origin=content_origin)
             last = self.store.last_fact_id()
             ids = self.store.put_facts(source, None, [fact], moment)
+            if old is not None and old.id not in ids:
+                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(ids[0]))
+                self.store.mark(source, Item("fact", str(old.id)), mark)
         return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
+
+    def recall(
+        self,
+        source: str,
+        query: str,
+        *,
+        entity: str | None = None,
+        limit: int = 10,
+        as_of: datetime | None = None,
+        include_history: bool = False,
+    ) -> tuple[Found, ...]:
+        """What answers the query, best first: remembered facts and pieces of pages; of one entity its facts.
+
+        With `as_of` the facts that held then; with `include_history` also those that are no longer current.
+        """
+        check_name("source", source)
+        _check_text("query", query, LARGEST_CONTENT)
+        _check_count("limit", limit)
+        if entity is not None:
+            check_name("entity", entity)
+        then = None if as_of is None else _at(as_of, "as_of")
+        began = time.perf_counter()
+        found = recall.recalled(
+            self.store, self._hits, source, query, limit, entity=entity, as_of=then, history=include_history
+        )
+        pages = [one.item.slug if isinstance(one.item, Hit) else one.item.entity or "" for one in found]
+        self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
+        return found
+
+    def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
+        """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""
+        check_name("source", source)
+        check_name("name", name)
+        return recall.entity_card(self.store, source, name, history=include_history)
+
+    def timeline(
+        self, source: str, entity: str, *, since: datetime | None = None, until: datetime | None = None
+    ) -> tuple[Dated, ...]:
+        """What has a date about a thing, oldest first, between two moments if given. NotFound as for `entity`."""
+        check_name("source", source)
+        check_name("entity", entity)
+        first = None if since is None else _at(since, "since")
+        last = None if until is None else _at(until, "until")
+        return recall.timeline(self.store, source, entity, first, last)
+
+    def history(self, source: str, id: str) -> History:  # noqa: A002 - the name at every door
+        """What became of a page or fact since it was written, whatever its status."""
+        item = _item(source, "id", id)
+        kept = self._kept(source, item)
+        earlier: tuple[str, ...] = ()
+        later = None if kept.superseded_by is None else str(Item(item.kind, str(kept.superseded_by)))
+        if isinstance(kept, Fact):
+            told = self.store.facts(source, ended=True)
+            earlier = tuple(f"fact:{fact.id}" for fact in told if fact.superseded_by == kept.id)
+        changes = self.store.journal(source, item=item)
+        return History(str(item), kept, changes, earlier, later, self.store.usage(source, item))
+
+    def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
+        """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
+        check_name("source", source)
+        _check_count("since", since)
+        _check_count("limit", limit)
+        lines = self.store.journal(source, after=since, limit=limit + 1)
+        told = tuple(
+            Changed(line.seq, str(line.item), line.change, line.because, line.at, self.item(source, line.item))
+            for line in lines[:limit]
+        )
+        return Delta(told, told[-1].seq if told else since, len(lines) > limit)
+
+    def forget(
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        mode: Literal["expire", "purge"] = "expire",
+        reason: str = "",
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> ForgetReceipt:
+        """Let pages and facts be current no longer; their history is kept. All of them, or none.
+
+        NotFound names those that are not there or were ended before. What somebody wrote who ranks above the actor
+        stands as it was ("guarded").
+        """
+        items = _items(source, ids)
+        _check_text("reason", reason, LARGEST_FACT)
+        if mode == "purge":
+            raise Refused("mode purge is not there yet: nothing was removed. Use mode expire, which keeps the history")
+        if mode != "expire":
+            raise InvalidInput("mode", f"is {mode!r}; use expire")
+        cap, moment = admitted(actor, None), _at(now)
+        with self.store.transaction():
+            live = {str(item): self._live(source, str(item), "ids") for item in items}
+            guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
+            gone = tuple(name for name in live if name not in guarded)
+            for name in gone:
+                mark = Mark("expired", "forgotten", moment, "expired", reason=reason)
+                self.store.mark(source, Item.named(name), mark)
+        return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
+
+    def correct(
+        self,
+        source: str,
+        id: str,  # noqa: A002 - the name at every door
+        action: CorrectionAction,
+        *,
+        replacement: str | None = None,
+        reason: str = "",
+        preview: bool = True,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> Correction:
+        """Put right what memory says of one item; a preview unless told otherwise.
+
+        revise: `replacement` is the right text, and the old one was wrong. supersede: the item that `replacement`
+        names takes its place. mark_wrong, mark_stale: it is current no longer. restore: it is current again.
+        """
+        item = _item(source, "id", id)
+        if action not in CORRECTION_ACTIONS:
+            raise InvalidInput("action", f"is {action!r}; use one of {', '.join(CORRECTION_ACTIONS)}")
+        needs = action in ("revise", "supersede")
+        if needs != (replacement is not None):
+            raise InvalidInput("replacement", f"is {'needed' if needs else 'not used'} by {action}")
+        _check_text("reason", reason, LARGEST_FACT)
+        moment = _at(now)
+        with self.store.transaction():
+            kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id")
+            affected: tuple[str, ...] = (str(item),)
+            if min(kept.trust, Trust.USER_WRITTEN) > admitted(actor, None):
+                return Correction(source, str(item), action, "guarded")
+            if action == "revise" and isinstance(kept, Page):
+                _check_text("replacement", replacement, LARGEST_CONTENT)
+            if action == "supersede":
+                affected += (self._successor(source, item, str(replacement)),)
+            if preview:
+                return Correction(source, str(item), action, "preview", affected)
+            change, because, status = _CORRECTIONS[action]
+            mark = Mark(change, because, moment, status, reason=reason)
+            created = self._correct(item, kept, action, str(replacement), mark, actor)
+        return Correction(source, str(item), action, "applied", affected, created)
+
+    def _successor(self, source: str, item: Item, replacement: str) -> str:
+        successor = _item(source, "replacement", replacement)
+        self._live(source, replacement, "replacement")
+        if successor.kind != item.kind or successor == item:
+            raise InvalidInput("replacement", f"must name another {item.kind}")
+        return str(successor)
+
+    def _correct(
+        self, item: Item, kept: Page | Fact, action: CorrectionAction, replacement: str, mark: Mark, actor: Actor
+    ) -> str | None:
+        """Do it; the id of what was written anew, if anything was."""
+        source, moment = kept.source, mark.at
+        if action == "revise" and isinstance(kept, Page):
+            self.put_page(source, kept.slug, replacement, actor=actor, now=moment)
+            return str(item)
+        if action == "revise" and isinstance(kept, Fact):
+            about, since = kept.entity, kept.valid_from
+            receipt = self.remember(
+                source, replacement, entity=about, kind=kept.kind, valid_from=since, actor=actor, now=moment
+            )
+            if receipt.facts == (kept.id,):
+                return None
+            mark = replace(mark, superseded_by=str(receipt.facts[0]))
+            self.store.mark(source, item, mark)
+            return f"fact:{receipt.facts[0]}"
+        if action == "supersede":
+            mark = replace(mark, superseded_by=Item.named(replacement).key)
+        if not self.store.mark(source, item, mark):
+            raise Conflict(f"{item}: the same is told by another active fact")
+        return None
+
+    def confirm(
+        self,
+        source: str,
+        id: str,  # noqa: A002 - the name at every door
+        *,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> WriteReceipt:
+        """Raise an item to user-confirmed: the owner says that it is so. ScopeDenied for everybody else.
+
+        It holds for the text as it is; a change drops the item to the trust of who made it.
+        """
+        item = _item(source, "id", id)
+        if actor != "owner":
+            raise ScopeDenied("only the owner confirms, at a terminal: wellkept confirm ID")
+        with self.store.transaction():
+            kept = self._live(source, id, "id")
+            slug = kept.slug if isinstance(kept, Page) else None
+            facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
+            if kept.trust is Trust.USER_CONFIRMED:
+                return WriteReceipt(source, slug, "unchanged", facts)
+            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED))
+        return WriteReceipt(source, slug, "updated", facts)
+
+    def cite(
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        misled: bool = False,
+        session: str | None = None,
+        message: str | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
+    ) -> CiteReceipt:
+        """Keep that items were of use, or with `misled` that they were not. It is a report, not a measurement.
+
+        The same word of the same `message` of a `session` counts once however often it is sent; without a message
+        each call counts. Ids that the source does not hold are rejected, the others are kept.
+        """
+        items = _items(source, ids)
+        for field, value in (("session", session), ("message", message)):
+            if value is not None:
+                check_name(field, value)
+        moment = _at(now)
+        where = (session or "", message or f"at {moment.isoformat()}", actor)
+        held = [item for item in items if self.item(source, item) is not None]
+        signal: Literal["citation", "misled"] = "misled" if misled else "citation"
+        uses = [Use(_digest(source, *where, item.kind, item.key, signal), item, signal, moment) for item in held]
+        recorded = self.store.use(source, uses) if uses else 0
+        rejected = tuple(str(item) for item in items if item not in held)
+        return CiteReceipt(recorded, len(uses) - recorded, rejected)
+
+    def export(self, source: str) -> Iterator[Page | Fact]:
+        """Everything the source holds, pages by slug and then facts by id, whatever their status."""
+        check_name("source", source)
+        return self._everything(source)
+
+    def _everything(self, source: str) -> Iterator[Page | Fact]:
+        after = ""
+        while pages := self.store.every_page(source, after, 100):
+            yield from pages
+            after = pages[-1].slug
+        yield from self.store.facts(source, ended=True)
+
+    def item(self, source: str, item: Item) -> Page | Fact | None:
+        """The item whatever its status, or None."""
+        if item.kind == "page":
+            return self.store.get_page(source, item.key)
+        return self.store.fact(source, int(item.key))
+
+    def _kept(self, source: str, item: Item) -> Page | Fact:
+        kept = self.item(source, item)
+        if kept is None:
+            raise NotFound(f"there is no {item.kind} {str(item)!r} in source {source!r}")
+        return kept
+
+    def _live(self, source: str, id: str, field: str) -> Page | Fact:  # noqa: A002
+        """The item that the argument `field` names, which must be current."""
+        kept = self._kept(source, _item(source, field, id))
+        if kept.status != "active":
+            raise NotFound(f"{id!r} in source {source!r} is {kept.status}, not current. See: wellkept history {id}")
+        return kept
 
     def recall_facts(
         self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
     ) -> tuple[Fact, ...]:
         """Active facts of the source, of one entity if named: best first for a query, else in the order recorded."""
-        _check_name("source", source)
+        check_name("source", source)
         if entity is not None:
-            _check_name("entity", entity)
+            check_name("entity", entity)
         if limit is not None:
             _check_count("limit", limit)
         began = time.perf_counter()
@@ -228,9 +548,9 @@ class Memory:
         now: datetime | None = None,
     ) -> TurnContext:
         """What to inject on the newest turn of `window`, oldest first; `prior` is what the model has seen already."""
-        _check_name("source", source)
+        check_name("source", source)
         if session is not None:
-            _check_name("session", session)
+            check_name("session", session)
         began = time.perf_counter()
         found = recall.turn_context(
             self.store,
@@ -247,6 +567,52 @@ class Memory:
         self._capture("context", source, query, slugs, "one turn" if alone else "in a conversation", began)
         return found
 
+    def context_pack(
+        self,
+        source: str,
+        goal: str,
+        *,
+        entities: Sequence[str] = (),
+        intent: Intent = "build",
+        layer: Layer = "recall",
+        limit: int = 24,
+        include_related: bool = True,
+        related_limit: int = 3,
+        markdown_token_budget: int = 4000,
+    ) -> ContextPack:
+        """What a session with a goal should start with, sorted by what it is for, within a budget of tokens."""
+        check_name("source", source)
+        _check_text("goal", goal, LARGEST_CONTENT)
+        if not goal.strip():
+            raise InvalidInput("goal", "is empty; say what the session is for")
+        for position, name in enumerate(entities):
+            check_name(f"entities[{position}]", name)
+        for field, value, choices in (("intent", intent, INTENTS), ("layer", layer, LAYERS)):
+            if value not in choices:
+                raise InvalidInput(field, f"is {value!r}; use one of {', '.join(choices)}")
+        for field, count in (
+            ("limit", limit),
+            ("related_limit", related_limit),
+            ("markdown_token_budget", markdown_token_budget),
+        ):
+            _check_count(field, count)
+        began = time.perf_counter()
+        pack = recall.context_pack(
+            self.store,
+            self._hits,
+            source,
+            goal,
+            entities=entities,
+            intent=intent,
+            layer=layer,
+            limit=limit,
+            related=related_limit if include_related else 0,
+            tokens=markdown_token_budget,
+        )
+        pages = [one.item.slug for part in pack.sections for one in part.items if isinstance(one.item, Page)]
+        self._capture("context_pack", source, goal, pages, f"limit {limit}", began)
+        return pack
+
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
@@ -254,7 +620,7 @@ class Memory:
 
         A page is left out when its slug, or for "slug-and-title" its title, stands in `prior`.
         """
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("pages", pages)
         if suppression not in get_args(Suppression):
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
@@ -268,7 +634,7 @@ class Memory:
         self, source: str, window: Sequence[Message], *, prior: str = "", exclude: Collection[str] = (), limit: int = 3
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
-        _check_name("source", source)
+        check_name("source", source)
         _check_count("limit", limit)
         return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
 
@@ -282,8 +648,8 @@ class Memory:
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep a conversation as a page with the facts it states; banked again it changes only what differs."""
-        _check_name("source", source)
-        _check_name("session", session)
+        check_name("source", source)
+        check_name("session", session)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
 
     def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
@@ -303,28 +669,53 @@ def _checked_options(options: SearchOptions) -> SearchOptions:
         if value not in known:
             raise InvalidInput(field, f"is {value!r}; use one of {', '.join(known)}")
     for field, moment in (("as_of", options.as_of), ("reference_time", options.reference_time)):
-        if moment is not None and moment.utcoffset() is None:
-            raise InvalidInput(field, "has no time zone; give an aware datetime")
+        if moment is not None:
+            _at(moment, field)
     if options.recency and options.reference_time is None:
         raise InvalidInput("reference_time", "is needed for recency; say as of when something is recent")
     return options
 
 
-def _at(now: datetime | None) -> datetime:
-    if now is None:
+def _at(moment: datetime | None, field: str = "now") -> datetime:
+    if moment is None:
         return datetime.now(UTC)
-    if now.utcoffset() is None:
-        raise InvalidInput("now", "has no time zone; give an aware datetime")
-    return now
+    if not isinstance(moment, datetime) or moment.utcoffset() is None:
+        raise InvalidInput(field, "has no time zone; give an aware datetime")
+    return moment
 
 
-def _trust(actor: str) -> Trust:
-    if actor not in _WRITTEN_BY:
-        raise InvalidInput("actor", f"is {actor!r}; use one of {', '.join(_WRITTEN_BY)}")
-    return _WRITTEN_BY[actor]
+def _item(source: str, field: str, id: object) -> Item:  # noqa: A002
+    check_name("source", source)
+    check_name(field, id)
+    return Item.named(str(id))
 
 
-def _check_name(field: str, name: object) -> None:
+def _items(source: str, ids: object) -> tuple[Item, ...]:
+    if isinstance(ids, str) or not isinstance(ids, Sequence):
+        raise InvalidInput("ids", "must be a list of ids")
+    if not 1 <= len(ids) <= MOST_IDS:
+        raise InvalidInput("ids", f"has {len(ids)} ids; give 1 to {MOST_IDS}")
+    return tuple(dict.fromkeys(_item(source, f"ids[{position}]", one) for position, one in enumerate(ids)))
+
+
+def _digest(*parts: str) -> bytes:
+    return sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+
+
+def _check_told(told: Told) -> None:
+    for field, value in (("source_id", told.source_id), ("url", told.url)):
+        if value is not None:
+            check_name(field, value)
+    if told.valid_at is not None:
+        _at(told.valid_at, "valid_at")
+    try:
+        said = json.dumps(dict(told.metadata), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("metadata", f"is no JSON: {error}") from None
+    _check_text("metadata", said, LARGEST_METADATA)
+
+
+def check_name(field: str, name: object) -> None:
     """A source, slug or session: compared exactly, so nothing in it may be invisible or at an edge."""
     if not isinstance(name, str):
         raise InvalidInput(field, f"must be text, not {type(name).__name__}")

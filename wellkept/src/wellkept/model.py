@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal, get_args
 
 Role = Literal["user", "assistant"]
 FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
 FACT_KINDS: tuple[FactKind, ...] = ("event", "preference", "commitment", "belief", "fact")
 Status = Literal["active", "superseded", "expired", "deleted"]
+ItemKind = Literal["page", "fact"]
+ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed"]
+CorrectionAction = Literal["revise", "supersede", "mark_wrong", "mark_stale", "restore"]
+CORRECTION_ACTIONS: tuple[CorrectionAction, ...] = ("revise", "supersede", "mark_wrong", "mark_stale", "restore")
+Intent = Literal["build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general"]
+INTENTS: tuple[Intent, ...] = get_args(Intent)
+Layer = Literal["wake", "recall", "deep_search"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+Signal = Literal["citation", "misled"]
+ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import"]
+CONTENT_ORIGINS: tuple[ContentOrigin, ...] = ("user_said", "agent_inferred", "document", "tool_output", "import")
 NameKind = Literal["alias", "title", "slug", "tail", "surname", "first", "alias-fold", "title-fold"]
 
 
@@ -77,6 +89,20 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a writer says of where a text is from. `source_id` is the writer's own id of it, never a scope.
+
+    `content_origin` may lower the trust of what is written and never raises it; `valid_at` is when it was so.
+    """
+
+    content_origin: ContentOrigin | None = None
+    source_id: str | None = None
+    url: str | None = None
+    valid_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A thing that memory holds, with its Markdown as it was written (`content`, front matter included)."""
 
@@ -93,6 +119,79 @@ class Page:
     trust: Trust = Trust.USER_WRITTEN
     timeline: tuple[TimelineEntry, ...] = ()
     updated_at: datetime | None = None
+    created_at: datetime | None = None
+    told: Told = field(default_factory=Told)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that is kept: a page by its slug, or a fact by its number.
+
+    >>> Item.named("fact:12"), Item.named("people/ada"), str(Item("fact", "12"))
+    (Item(kind='fact', key='12'), Item(kind='page', key='people/ada'), 'fact:12')
+    """
+
+    kind: ItemKind
+    key: str
+
+    @staticmethod
+    def named(text: str) -> Item:
+        """The item that an id names: `fact:12`, `page:people/ada`, or the slug alone."""
+        head, mark, rest = text.partition(":")
+        if head == "fact" and mark and rest.isascii() and rest.isdecimal() and len(rest) <= 18:
+            return Item("fact", str(int(rest)))
+        return Item("page", rest if head == "page" and mark else text)
+
+    def __str__(self) -> str:
+        slug = self.key
+        clear = self.kind == "page" and Item.named(slug) == self
+        return slug if clear else f"{self.kind}:{slug}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of the journal. `before` is the text that was replaced, where a text was."""
+
+    seq: int
+    source: str
+    item: Item
+    change: ChangeKind
+    because: str
+    trust: Trust
+    at: datetime | None
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A new standing of an item. What is None stays as it is; `because` is one word, `reason` what a person said."""
+
+    change: ChangeKind
+    because: str
+    at: datetime
+    status: Status | None = None
+    trust: Trust | None = None
+    superseded_by: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Somebody's word that an item was of use, or misled; two with one key are one."""
+
+    key: bytes
+    item: Item
+    signal: Signal
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often an item was said to be of use or to have misled. What callers report, not what helped."""
+
+    citations: int = 0
+    misled: int = 0
+    last_used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +247,9 @@ class Fact:
     valid_until: datetime | None = None
     recorded_at: datetime | None = None
     superseded_by: int | None = None
+    content_origin: ContentOrigin | None = None
+    expired_at: datetime | None = None
+    ended_because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,3 +386,145 @@ class WriteReceipt:
     facts: tuple[int, ...] = ()
     expired: int = 0
     degraded: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that answers a question: a remembered fact ("memory") or a piece of a page ("document").
+
+    `score` is one scale for both kinds and never rises from one to the next.
+    """
+
+    id: str
+    origin: Literal["memory", "document"]
+    score: float
+    rank: int
+    item: Fact | Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """Something that happened, or was said to be so from a date on; `date` is ISO 8601, as precise as it is known."""
+
+    date: str
+    text: str
+    id: str
+    item: Page | Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What memory holds about one thing. `also` are the other pages that answer to the name that was asked."""
+
+    page: Page
+    facts: tuple[Fact, ...]
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One change as `delta` tells it, with what the item is now; `item` is None where it is there no longer."""
+
+    seq: int
+    id: str
+    change: ChangeKind
+    because: str
+    at: datetime | None
+    item: Page | Fact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What changed, and the cursor to ask with next time. `more` says that there is more already."""
+
+    changes: tuple[Changed, ...]
+    cursor: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What became of one item: its changes oldest first, what took its place or was replaced by it, and its use."""
+
+    id: str
+    item: Page | Fact
+    changes: tuple[Change, ...]
+    supersedes: tuple[str, ...]
+    superseded_by: str | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReceipt:
+    """What is no longer current. `guarded` items stand as they were: their writer ranks above who asked."""
+
+    source: str
+    mode: Literal["expire"]
+    status: Literal["complete", "guarded"]
+    forgotten: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a correction changes, or would change where `status` is "preview". `created` is what it wrote anew."""
+
+    source: str
+    id: str
+    action: CorrectionAction
+    status: Literal["preview", "applied", "guarded"]
+    affected: tuple[str, ...] = ()
+    created: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CiteReceipt:
+    """How many uses were kept, how many of them were known already, and the ids that the source does not hold."""
+
+    recorded: int
+    duplicates: int
+    rejected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PackItem:
+    """One thing in a context pack: what it is for, why it is there, its words, and the pages it speaks of."""
+
+    id: str
+    facet: str
+    reason: str
+    score: float
+    text: str
+    item: Page | Fact
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The items of one facet, as they stand under its heading."""
+
+    facet: str
+    title: str
+    items: tuple[PackItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """What was found and left out: unknown, duplicate, derived, limit or budget."""
+
+    id: str
+    reason: Literal["unknown", "duplicate", "derived", "limit", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPack:
+    """What a session starts with. `markdown` holds what `sections` hold, in at most the tokens that were granted."""
+
+    goal: str
+    intent: Intent
+    layer: Layer
+    sections: tuple[Section, ...]
+    total_items: int
+    omitted: tuple[Omitted, ...]
+    estimated_tokens: int
+    markdown: str

@@ -11,7 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput, StoreUnavailable
-from wellkept.model import Chunk, Fact, Name, Page, Provenance, Source, TimelineEntry, Trust
+from wellkept.model import (
+    Chunk,
+    Fact,
+    Item,
+    Mark,
+    Name,
+    Page,
+    Provenance,
+    Source,
+    TimelineEntry,
+    Told,
+    Trust,
+    Usage,
+    Use,
+)
 from wellkept.storage import STORES, Store, open_store
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -70,6 +84,8 @@ def test_a_page_comes_back_as_it_was_put(store: Store) -> None:
         trust=Trust.EXTERNAL_UNTRUSTED,
         timeline=(TimelineEntry("2024", "met"), TimelineEntry("2023-01-02", "before")),
         updated_at=NOW,
+        created_at=NOW - timedelta(days=1),
+        told=Told("import", "mail/7", "https://example.org/7", NOW, {"näme": [1, None, {"a": "😀"}]}),
     )
     store.put_page(kept, [], [])
     assert store.get_page("work", "people/noor") == kept
@@ -536,3 +552,105 @@ def test_words_put_in_a_transaction_are_found_in_it_and_fall_with_what_is_undone
         put(store, "twice", text="willow")
     assert (hits(store, "harbour"), hits(store, "lantern")) == (["old"], ["kept"])
     assert (hits(store, "meadow"), hits(store, "pebble"), hits(store, "willow")) == ([], [], ["twice"])
+
+
+# -- what happened to an item
+
+LATER = NOW + timedelta(days=1)
+
+
+def test_every_put_that_makes_a_difference_is_a_line_of_the_journal_with_what_it_replaced(store: Store) -> None:
+    put(store, "a")
+    put(store, "a")
+    put(store, "a", content="else", trust=Trust.AGENT_WRITTEN, updated_at=LATER)
+    store.put_facts("default", "s", [fact("one")], NOW)
+    store.put_facts("default", "s", [fact("ONE")], LATER)
+    store.put_facts("default", "s", [fact("ONE")], LATER)
+    store.put_facts("default", "s", [], LATER)
+    lines = store.journal("default")
+    assert [(str(line.item), line.change, line.before, line.at) for line in lines] == [
+        ("a", "created", None, None),
+        ("a", "updated", "about a", LATER),
+        ("fact:1", "created", None, NOW),
+        ("fact:1", "updated", "one", LATER),
+        ("fact:1", "expired", None, LATER),
+    ]
+    assert lines[1].trust is Trust.AGENT_WRITTEN
+    assert store.journal("default", after=lines[2].seq) == lines[3:]
+    assert store.journal("default", item=Item("page", "a"), limit=1) == lines[:1]
+    assert store.journal("other") == store.journal("default", item=Item("fact", "9")) == ()
+
+
+def test_a_mark_changes_how_an_item_stands_and_nothing_else(store: Store) -> None:
+    put(store, "a", keys=("k",), text="harbour")
+    (number,) = store.put_facts("default", None, [fact("one")], NOW)
+    for item in (Item("page", "a"), Item("fact", str(number))):
+        assert store.mark("default", item, Mark("expired", "forgotten", LATER, "expired", reason="why"))
+        assert not store.mark("other", item, Mark("expired", "forgotten", LATER, "expired"))
+        assert store.journal("default", item=item)[-1].because == "forgotten: why"
+    assert (found(store, "k"), hits(store, "harbour"), texts(store)) == ([], [], [])
+    kept = store.fact("default", number)
+    assert kept is not None
+    assert (kept.status, kept.expired_at, kept.ended_because) == ("expired", LATER, "forgotten")
+    assert store.facts("default", ended=True) == (kept,)
+    for item in (Item("page", "a"), Item("fact", str(number))):
+        assert store.mark("default", item, Mark("restored", "restored", LATER, "active"))
+    assert (found(store, "k"), hits(store, "harbour"), texts(store)) == ([("k", "a")], ["a"], ["one"])
+    assert store.mark("default", Item("fact", str(number)), Mark("confirmed", "", LATER, trust=Trust.USER_CONFIRMED))
+    assert store.facts("default")[0].trust is Trust.USER_CONFIRMED
+    assert not store.mark("default", Item("page", "none"), Mark("expired", "x", LATER, "expired"))
+
+
+def test_a_fact_is_not_active_twice(store: Store) -> None:
+    (number,) = store.put_facts("default", None, [fact("one")], NOW)
+    store.mark("default", Item("fact", str(number)), Mark("expired", "forgotten", NOW, "expired"))
+    (other,) = store.put_facts("default", None, [fact("One")], NOW)
+    assert other != number
+    assert not store.mark("default", Item("fact", str(number)), Mark("restored", "restored", NOW, "active"))
+    assert [kept.id for kept in store.facts("default")] == [other]
+
+
+def test_what_is_undone_leaves_no_line_in_the_journal(store: Store) -> None:
+    put(store, "a")
+    with pytest.raises(KeyError), store.transaction():  # noqa: PT012
+        put(store, "b")
+        store.mark("default", Item("page", "a"), Mark("expired", "forgotten", NOW, "expired"))
+        raise KeyError
+    assert [str(line.item) for line in store.journal("default")] == ["a"]
+
+
+def test_pages_are_walked_whatever_their_status(store: Store) -> None:
+    for slug, changes in {"b": {"status": "expired"}, "a": {}, "c": {"type": "conversation"}, "d": {}}.items():
+        put(store, slug, **changes)  # type: ignore[arg-type]
+    put(store, "foreign", source="other")
+    assert [kept.slug for kept in store.every_page("default", "", 3)] == ["a", "b", "c"]
+    assert [kept.slug for kept in store.every_page("default", "c", 3)] == ["d"]
+    assert store.every_page("default", "d", 3) == ()
+
+
+def test_a_use_is_kept_once_for_each_key(store: Store) -> None:
+    put(store, "a")
+    item = Item("page", "a")
+    uses = [Use(b"1", item, "citation", NOW), Use(b"2", item, "misled", LATER), Use(b"1", item, "citation", LATER)]
+    assert (store.use("default", uses), store.use("default", uses)) == (2, 0)
+    assert store.usage("default", item) == Usage(1, 1, NOW)
+    assert store.usage("other", item) == store.usage("default", Item("page", "b")) == Usage()
+
+
+def test_a_reply_belongs_to_its_caller_and_is_forgotten_after_two_days(store: Store) -> None:
+    store.keep_reply("default", "ann", "k", b"digest", "{}", NOW)
+    assert store.reply("default", "ann", "k") == (b"digest", "{}")
+    assert store.reply("default", "bob", "k") is store.reply("other", "ann", "k") is None
+    store.keep_reply("default", "bob", "k", b"digest", "{}", NOW + timedelta(days=3))
+    assert store.reply("default", "ann", "k") is None
+
+
+def test_reset_leaves_no_history(store: Store) -> None:
+    put(store, "a")
+    store.use("default", [Use(b"1", Item("page", "a"), "citation", NOW)])
+    store.keep_reply("default", "ann", "k", b"digest", "{}", NOW)
+    store.reset()
+    assert (store.journal("default"), store.usage("default", Item("page", "a"))) == ((), Usage())
+    assert store.reply("default", "ann", "k") is None
+    put(store, "a")
+    assert [line.seq for line in store.journal("default")] == [1]

@@ -15,16 +15,33 @@ COMMANDS: Mapping[str, str] = {
     "install": "wellkept.cli.installing:install",
     "uninstall": "wellkept.cli.installing:uninstall",
     "status": "wellkept.cli.installing:status",
+    "remember": "wellkept.cli.verbs:remember",
+    "recall": "wellkept.cli.verbs:recall",
+    "search": "wellkept.cli.verbs:search",
+    "get-page": "wellkept.cli.verbs:get_page",
+    "put-page": "wellkept.cli.keeping:put_page",
+    "entity": "wellkept.cli.verbs:entity",
+    "context": "wellkept.cli.verbs:context",
+    "context-pack": "wellkept.cli.verbs:context_pack",
+    "delta": "wellkept.cli.verbs:delta",
+    "forget": "wellkept.cli.verbs:forget",
+    "confirm": "wellkept.cli.confirming:confirm",
+    "timeline": "wellkept.cli.verbs:timeline",
+    "history": "wellkept.cli.verbs:history",
+    "correct": "wellkept.cli.verbs:correct",
+    "cite": "wellkept.cli.verbs:cite",
+    "export": "wellkept.cli.exporting:export",
     "put": "wellkept.cli.keeping:put",
     "bank": "wellkept.cli.keeping:bank",
     "import": "wellkept.cli.keeping:import_",
-    "get": "wellkept.cli.asking:get",
-    "search": "wellkept.cli.asking:search",
+    "get": "wellkept.cli.verbs:get",
     "facts": "wellkept.cli.asking:facts",
-    "context": "wellkept.cli.asking:context",
     "embed": "wellkept.cli.embedding:embed",
     "bench": "wellkept.cli.benching:bench",
     "export-queries": "wellkept.cli.queries:export_queries",
+    "serve": "wellkept.cli.doors:serve",
+    "mcp": "wellkept.cli.doors:mcp",
+    "token": "wellkept.cli.doors:token",
     "daemon": "wellkept.cli.serving:daemon",
     "ping": "wellkept.cli.serving:ping",
     "hook": "wellkept.cli.serving:hook",
@@ -46,12 +63,25 @@ class _Commands(click.Group):
         found: click.Command = getattr(import_module(module), attribute)
         return found
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except WellkeptError as error:
-            click.echo(f"wellkept: {error}", err=True)
-            ctx.exit(1)
+            said = f"wellkept: {error}".encode("utf-8", "backslashreplace").decode()
+            click.echo(_problem(error) if ctx.meta[__name__] else said, err=True)
+            ctx.exit(2 if error.problem == "needs_terminal" else 1)
+
+
+def _problem(error: WellkeptError) -> str:
+    import json
+
+    from wellkept.verbs import problem
+
+    return json.dumps(problem(error))
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -59,5 +89,6 @@ class _Commands(click.Group):
 def main() -> None:
     """A local-first memory for coding agents and assistants.
 
-    Exit codes: 0 done, 1 refused or not found, 2 the command line was wrong.
+    Exit codes: 0 done, 1 refused or not found, 2 the command line was wrong. With --json what is refused is told as
+    one JSON object on standard error, with the codes that HTTP and MCP use.
     """

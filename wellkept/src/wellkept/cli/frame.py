@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
     from wellkept.settings import Settings
+    from wellkept.verbs import Argument
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -62,6 +64,74 @@ def report(as_json: bool, found: object, text: str) -> None:
         click.echo(text)
 
 
+def ask(name: str, arguments: Mapping[str, object], source: str | None, data_dir: Path | None) -> dict[str, Any]:
+    """What a verb answers the owner. Arguments that are None were not given."""
+    from wellkept.verbs import Caller, call
+
+    with opened(source, data_dir) as (memory, scope):
+        given = {key: value for key, value in arguments.items() if value is not None}
+        found = call(memory, name, given, Caller(scope, "owner"))
+        if not any(scope == known.id for known in memory.store.sources()):
+            click.echo(f"wellkept: nothing was ever kept in source {scope!r}", err=True)
+    return found
+
+
+def shown(value: object) -> Any:
+    """A value as JSON types, each item with its label."""
+    from wellkept import wire
+
+    return wire.shown(value)
+
+
+def written(receipt: Mapping[str, Any]) -> str:
+    """The receipt of a write in a line."""
+    ids = [receipt["slug"]] if receipt["slug"] else [f"fact:{number}" for number in receipt["facts"]]
+    why = f" ({', '.join(receipt['degraded'])})" if receipt["degraded"] else ""
+    return f"{receipt['status']} {' '.join(ids)}".rstrip() + why
+
+
+def verb_options(name: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """An option for each argument of a verb, without those named in `but`."""
+    from wellkept.verbs import VERBS
+
+    def decorate(command: F) -> F:
+        for argument in reversed(VERBS[name].arguments):
+            if argument.name not in but:
+                option: Any = click.option(*_flags(argument), argument.name, **_option(argument))
+                command = option(command)
+        return command
+
+    return decorate
+
+
+def _flags(argument: Argument) -> tuple[str, ...]:
+    flag = "--" + argument.name.replace("_", "-")
+    return (f"{flag}/--no-{flag[2:]}",) if argument.default is True else (flag,)
+
+
+def _option(argument: Argument) -> dict[str, Any]:
+    found: dict[str, Any] = {"help": argument.help, "required": argument.required}
+    if argument.kind == "switch":
+        return found | {"is_flag": True, "default": argument.default}
+    if argument.kind == "number":
+        found |= {"type": click.IntRange(argument.least, argument.most), "default": argument.default}
+        return found | {"show_default": True, "metavar": "N"}
+    if argument.kind == "texts":
+        return found | {"multiple": True, "metavar": "TEXT"}
+    if argument.kind in ("object", "turns"):
+        return found | {"callback": _json_value, "metavar": "JSON"}
+    if argument.choices:
+        return found | {"type": click.Choice(argument.choices), "default": argument.default, "show_default": True}
+    return found | {"default": argument.default or None, "metavar": {"moment": "WHEN"}.get(argument.kind, "TEXT")}
+
+
+def _json_value(_: click.Context, option: click.Parameter, text: str | None) -> object:
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"is no JSON: {error}", param=option) from None
+
+
 def plain(value: object) -> Any:
     """A frozen value as JSON types."""
     import msgspec
@@ -77,3 +147,16 @@ def read_text(file: Path) -> str:
         raise BadFile(f"{file}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise BadFile(f"{file}: not UTF-8 text (byte {error.start})") from None
+
+
+@contextmanager
+def private_file(path: Path | None) -> Iterator[TextIO]:
+    """A file that only its owner may read, or standard output; one that was there keeps its permissions."""
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise BadFile(f"{path}: {error.strerror or error}") from None

@@ -9,29 +9,48 @@ from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import BadFile, common, opened, plain, read_text, report, settings_of
+from wellkept.cli.frame import (
+    BadFile,
+    ask,
+    common,
+    opened,
+    plain,
+    read_text,
+    report,
+    settings_of,
+    verb_options,
+    written,
+)
 from wellkept.errors import InvalidInput
 
 SLOW_S = 2.0
 """Work that takes longer says how far it is, to a person at a terminal."""
 
 
-@click.command()
-@click.argument("slug")
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@common
-def put(slug: str, file: Path, as_json: bool, source: str | None, data_dir: Path | None) -> None:
-    """Keep FILE (Markdown, `-` for standard input) as the page SLUG.
+def _put(name: str) -> click.Command:
+    @click.command(name)
+    @click.argument("slug")
+    @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+    @verb_options("put_page", but=("slug", "content"))
+    @common
+    def command(
+        slug: str, file: Path, as_json: bool, source: str | None, data_dir: Path | None, **more: object
+    ) -> None:
+        content = read_text(file)
+        receipt = ask("put_page", {"slug": slug, "content": content, **more}, source, data_dir)
+        report(as_json, receipt, written(receipt))
+
+    command.help = f"""Keep FILE (Markdown, `-` for standard input) as the page SLUG.
 
     \b
     Examples:
-      wellkept put people/ada-lovelace ada.md
-      echo 'Ada likes tea.' | wellkept put people/ada-lovelace -
+      wellkept {name} people/ada-lovelace ada.md
+      echo 'Ada likes tea.' | wellkept {name} people/ada-lovelace -
     """
-    content = read_text(file)
-    with opened(source, data_dir) as (memory, scope):
-        receipt = memory.put_page(scope, slug, content)
-    report(as_json, plain(receipt), f"{receipt.status} {receipt.slug}")
+    return command
+
+
+put, put_page = _put("put"), _put("put-page")
 
 
 @click.command()

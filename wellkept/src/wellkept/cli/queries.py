@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.frame import BadFile, common, report, settings_of
+from wellkept.cli.frame import common, private_file, report, settings_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,10 +50,8 @@ def export_queries(**flags: Any) -> None:
     rows = [row for row in kept.rows if flags["source"] is None or flags["source"] in row.get("source_ids", ())]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     text = json.dumps(rows, ensure_ascii=False, indent=2) + "\n" if flags["as_json"] else lines
-    if flags["out"] is None:
-        click.echo(text, nl=False)
-    else:
-        _write_private(flags["out"], text)
+    with private_file(flags["out"]) as file:
+        file.write(text)
     click.echo(_exported(len(rows), kept, settings), err=True)
 
 
@@ -67,17 +65,6 @@ def _since(text: str | None) -> datetime | None:
     except ValueError:
         raise click.BadParameter(f"{text!r} is no ISO 8601 date or time", param_hint="--since") from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read; one that was there keeps its permissions."""
-    import os
-
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise BadFile(f"{path}: {error.strerror or error}") from None
 
 
 def _exported(count: int, kept: Kept, settings: Settings) -> str:

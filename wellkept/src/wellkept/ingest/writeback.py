@@ -120,7 +120,9 @@ def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now
         return "unchanged"
     page, _, _ = parse_page(source, slug, content, trust=Trust.AGENT_WRITTEN, now=now)
     # A conversation is found by its words and never by a name; dates that somebody typed are not its history.
-    store.put_page(replace(page, status="active", aliases=(), timeline=()), turn_chunks(said), ())
+    created = before.created_at if before else now
+    kept = replace(page, status="active", aliases=(), timeline=(), created_at=created)
+    store.put_page(kept, turn_chunks(said), ())
     return "updated" if before else "created"
 
 
@@ -129,7 +131,13 @@ def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Change
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
         return WriteReceipt(source, slug, status, kept, degraded=told.degraded)
-    ids = store.put_facts(source, slug, told.facts, now)
+    given = store.put_facts(source, slug, told.facts, now)
+    # What somebody forgot or corrected stays so, however often the conversation says it.
+    ids = tuple(number for number in given if number in before or _is_active(store.fact(source, number)))
     if status == "unchanged" and set(ids) != before:
         status = "updated"
     return WriteReceipt(source, slug, status, ids, len(before.difference(ids)), told.degraded)
+
+
+def _is_active(fact: Fact | None) -> bool:
+    return fact is not None and fact.status == "active"

@@ -3,8 +3,22 @@
 Searches stand in `recall.search`, which loads what the rest does not need.
 """
 
+from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
-from wellkept.recall.facts import rank_facts
+from wellkept.recall.facts import fitting_facts, rank_facts
+from wellkept.recall.fused import recalled
+from wellkept.recall.pack import context_pack
 from wellkept.recall.render import render
 
-__all__ = ["rank_facts", "render", "turn_context", "turn_pointers", "window_volunteers"]
+__all__ = [
+    "context_pack",
+    "entity_card",
+    "fitting_facts",
+    "rank_facts",
+    "recalled",
+    "render",
+    "timeline",
+    "turn_context",
+    "turn_pointers",
+    "window_volunteers",
+]

@@ -18,14 +18,25 @@ def rank_facts(facts: Iterable[Fact], query: str, limit: int) -> tuple[Fact, ...
     A fact counts for each content word of the query that stands in its text, entity or mention, accents aside. Equal
     ones come newest first, then by id; those without any match come last, newest first.
     """
+    return tuple(fact for _, fact in _scored(facts, query)[: max(0, limit)])
+
+
+def fitting_facts(facts: Iterable[Fact], query: str, limit: int) -> tuple[Fact, ...]:
+    """The `limit` facts that fit the query best, without those that share no word with it."""
+    return tuple(fact for matches, fact in _scored(facts, query)[: max(0, limit)] if matches)
+
+
+def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
     wanted = [fold(word) for word in content_words(query)]
     scored = [(-_matches(fact, wanted), _oldness(fact), fact.id if fact.id is not None else 0, fact) for fact in facts]
     scored.sort(key=lambda row: row[:3])
-    return tuple(fact for *_, fact in scored[: max(0, limit)])
+    return [(-row[0], row[3]) for row in scored]
 
 
 def _matches(fact: Fact, wanted: Sequence[str]) -> int:
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
+    if not any(word in text for word in wanted):
+        return 0
     words = set(content_words(text))
     return sum(1 for word in wanted if word in words or (not word.isascii() and word in text))
 

@@ -107,7 +107,7 @@ def _page_line(pointer: Pointer, why: str) -> str:
     about = stored_text(pointer.synopsis, trust)
     slug = stored_text(pointer.slug, trust)
     text = f"**{display}** → `{slug}`{why}{f' — {about}' if about else ''} ({trust.label})"
-    return "- " + _enveloped(text, trust, pointer.source, pointer.slug)
+    return "- " + enveloped(text, trust, pointer.source, pointer.slug)
 
 
 def _why(pointer: Pointer) -> str:
@@ -119,10 +119,11 @@ def _fact_line(fact: Fact) -> str:
     entity = f" [{stored_text(fact.entity, trust)}]" if fact.entity else ""
     text = f"{stored_text(fact.text, trust)}{entity} ({fact.confidence:.2f}, {trust.label})"
     name = fact.entity or (f"fact-{fact.id}" if fact.id is not None else "fact")
-    return "- " + _enveloped(text, trust, fact.source, name)
+    return "- " + enveloped(text, trust, fact.source, name)
 
 
-def _enveloped(text: str, trust: Trust, source: str, slug: str) -> str:
+def enveloped(text: str, trust: Trust, source: str, slug: str) -> str:
+    """The line as it is, or for text of outside origin within its envelope."""
     if trust is not Trust.EXTERNAL_UNTRUSTED:
         return text
     nonce = _digest((source, slug, text))

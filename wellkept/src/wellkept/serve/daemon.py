@@ -61,7 +61,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
     make_private(settings.socket.parent)
     check_private(settings.socket.parent)
     with ExitStack() as stack:
-        stack.enter_context(_only_one(settings.data_dir))
+        stack.enter_context(only_one(settings.data_dir, "daemon.lock", "daemon"))
         secret = install_secret(settings.socket.parent)
         worker = Worker()
         memory = worker.run(lambda: open_memory(settings))
@@ -125,8 +125,9 @@ def _warm(memory: Memory, source: str) -> None:
 
 
 @contextmanager
-def _only_one(data_dir: Path) -> Iterator[None]:
-    path = data_dir / "daemon.lock"
+def only_one(data_dir: Path, lock: str, what: str) -> Iterator[None]:
+    """Nobody else is that in the directory inside. DaemonError names the process that is."""
+    path = data_dir / lock
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -136,7 +137,7 @@ def _only_one(data_dir: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             pid = file.read().strip() or "unknown"
-            raise DaemonError(f"a daemon (process {pid}) already serves {data_dir}. Stop it first") from None
+            raise DaemonError(f"a {what} (process {pid}) already serves {data_dir}. Stop it first") from None
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from wellkept.model import Chunk, Fact, Hit, Name, NameKind, NameMatch, Page, Source
+from wellkept.model import Change, Chunk, Fact, Hit, Item, Mark, Name, NameKind, NameMatch, Page, Source, Usage, Use
 from wellkept.providers import EmbedderId
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class Store(Protocol):
     def pages(self, source: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` live pages by slug (code point order); conversation pages are left out."""
 
+    def every_page(self, source: str, after: str, limit: int) -> tuple[Page, ...]:
+        """The first `limit` pages with a slug beyond `after`, by slug, whatever their type and status."""
+
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
         """Live pages known under any of the keys, ordered by (key, slug). A page is live when active.
 
@@ -114,14 +117,49 @@ class Store(Protocol):
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id. Active facts
-        of that session page that are not given again become expired. With `session_page` None the facts are added.
+        of that session page that are not given again become expired. With `session_page` None the facts are added,
+        and one that was ended is told anew. A fact of a session page that was ended by a mark stays ended.
         """
 
-    def facts(self, source: str, entity: str | None = None, since: datetime | None = None) -> tuple[Fact, ...]:
-        """Active facts of the source by id, of one entity if named, recorded or valid at or after `since` if given."""
+    def facts(
+        self, source: str, entity: str | None = None, since: datetime | None = None, *, ended: bool = False
+    ) -> tuple[Fact, ...]:
+        """Active facts of the source by id, of one entity if named, recorded or valid at or after `since` if given.
+
+        With `ended` those that are no longer active too.
+        """
+
+    def fact(self, source: str, number: int) -> Fact | None:
+        """The fact whatever its status, or None."""
 
     def last_fact_id(self) -> int:
         """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
+
+    def mark(self, source: str, item: Item, mark: Mark) -> bool:
+        """Give an item a new standing and write it into the journal; False where it cannot have it.
+
+        There is no such item, or a fact equal to one that would be active again is active already.
+        """
+
+    def journal(
+        self, source: str, *, after: int = 0, item: Item | None = None, limit: int | None = None
+    ) -> tuple[Change, ...]:
+        """What changed in the source beyond a line of the journal, oldest first, of one item if named.
+
+        Each put and each mark is one line; what was put without any difference is none.
+        """
+
+    def use(self, source: str, uses: Sequence[Use]) -> int:
+        """Keep what was said of items; how many of it was new."""
+
+    def usage(self, source: str, item: Item) -> Usage:
+        """What was said of an item so far."""
+
+    def reply(self, source: str, caller: str, key: str) -> tuple[bytes, str] | None:
+        """The digest of the request that a caller made under a key, and what was answered; None when none was."""
+
+    def keep_reply(self, source: str, caller: str, key: str, digest: bytes, reply: str, at: datetime) -> None:
+        """Remember what was answered to a request. Replies older than two days may be forgotten."""
 
     def reset(self) -> None:
         """Empty every table, keep the schema, let ids start again at 1."""

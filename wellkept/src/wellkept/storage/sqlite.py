@@ -22,11 +22,18 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept.errors import InvalidInput, StoreUnavailable
 from wellkept.model import (
+    CONTENT_ORIGINS,
     FACT_KINDS,
+    Change,
+    ChangeKind,
     Chunk,
+    ContentOrigin,
     Fact,
     FactKind,
     Hit,
+    Item,
+    ItemKind,
+    Mark,
     Name,
     NameKind,
     NameMatch,
@@ -36,7 +43,10 @@ from wellkept.model import (
     Source,
     Status,
     TimelineEntry,
+    Told,
     Trust,
+    Usage,
+    Use,
 )
 from wellkept.names import fold, norm
 from wellkept.storage import SearchIndex
@@ -48,6 +58,7 @@ _LARGEST_LIMIT = 2**31
 _INDEXED_AT_ONCE = 256
 _KNOWN_NAMES = 200_000
 _KNOWN_SOURCES = 16
+_REPLY_MICROSECONDS = 2 * 86_400 * 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -85,23 +96,26 @@ _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "categories", "L* M* N* Co"])
 
 _PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
+  created_at, valid_at, content_origin, source_id, url, metadata,
   (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)
   FROM pages JOIN page_texts ON page_id = pages.id"""
 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
-  mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by"""
+  mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, content_origin,
+  expired_at, ended_because"""
 
 _ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
-  aliases, summary)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  aliases, summary, created_at, valid_at, content_origin, source_id, url, metadata)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (source, slug) DO NOTHING
 RETURNING id
 """
 
 _REPLACE_PAGE = """
 UPDATE pages SET title = ?, type = ?, status = ?, trust = ?, superseded_by = ?, updated_at = ?, chunk_count = ?,
-  chunk_chars = ?, aliases = ?, summary = ?
+  chunk_chars = ?, aliases = ?, summary = ?, created_at = ?, valid_at = ?, content_origin = ?, source_id = ?, url = ?,
+  metadata = ?
 WHERE source = ? AND slug = ?
 RETURNING id
 """
@@ -139,27 +153,59 @@ FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value JOIN pages A
 """
 
 _SAME_FACT = """
-SELECT id, trust FROM facts
-WHERE source = ? AND ifnull(session_page, '') = ifnull(?, '') AND text_hash = ? AND ifnull(entity, '') = ifnull(?, '')
-  AND status IN ('active', 'expired')
+SELECT id, trust, status, ended_because, text FROM facts
+WHERE source = ?1 AND ifnull(session_page, '') = ifnull(?2, '') AND text_hash = ?3
+  AND ifnull(entity, '') = ifnull(?4, '') AND (status = 'active' OR ?2 IS NOT NULL)
+ORDER BY status = 'active' DESC, id DESC
+LIMIT 1
 """
 
 _ADD_FACT = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
-  event_id, quote_start, quote_end, source, session_page, text_hash, entity, status, recorded_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
+  event_id, quote_start, quote_end, content_origin, source, session_page, text_hash, entity, status, recorded_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
 RETURNING id
 """
 
 _RETELL_FACT = """
 UPDATE facts SET text = ?, mention = ?, kind = ?, confidence = ?, trust = ?, valid_from = ?, valid_until = ?,
-  told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?
+  told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?, content_origin = ?
 WHERE id = ?
 """
 
 _EXPIRE_FACTS = """
 UPDATE facts SET status = 'expired', expired_at = ?
 WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELECT value FROM json_each(?))
+RETURNING id, trust
+"""
+
+_LOG = "INSERT INTO journal (source, kind, item, change, because, trust, at, before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+_OLD_PAGE = """
+SELECT trust, iif(type = 'conversation', NULL, content) FROM pages JOIN page_texts ON page_id = pages.id
+WHERE source = ? AND slug = ?
+"""
+
+_MARK_PAGE = """
+UPDATE pages SET status = coalesce(?, status), trust = coalesce(?, trust), superseded_by = ?
+WHERE source = ? AND slug = ?
+RETURNING trust
+"""
+
+_MARK_FACT = """
+UPDATE facts SET status = coalesce(?1, status), trust = coalesce(?2, trust), superseded_by = ?3,
+  expired_at = CASE WHEN ?1 IS NULL THEN expired_at WHEN ?1 = 'active' THEN NULL ELSE ?4 END,
+  ended_because = CASE WHEN ?1 IS NULL THEN ended_because WHEN ?1 = 'active' THEN NULL ELSE ?5 END
+WHERE source = ?6 AND id = ?7 AND (?1 IS NOT 'active' OR NOT EXISTS (
+  SELECT 1 FROM facts AS other WHERE other.source = facts.source AND other.text_hash = facts.text_hash
+    AND ifnull(other.session_page, '') = ifnull(facts.session_page, '')
+    AND ifnull(other.entity, '') = ifnull(facts.entity, '') AND other.status = 'active' AND other.id <> facts.id))
+RETURNING trust
+"""
+
+_USAGE = """
+SELECT ifnull(sum(signal = 'citation'), 0), ifnull(sum(signal = 'misled'), 0), max(iif(signal = 'citation', at, NULL))
+FROM uses WHERE source = ? AND kind = ? AND item = ?
 """
 
 _EMPTY_EVERYTHING = (
@@ -171,8 +217,11 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM page_texts",
     "DELETE FROM pages",
     "DELETE FROM facts",
+    "DELETE FROM journal",
+    "DELETE FROM uses",
+    "DELETE FROM replies",
     "DELETE FROM sources",
-    "DELETE FROM sqlite_sequence WHERE name = 'facts'",
+    "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 
 _Row = tuple[Any, ...]
@@ -309,15 +358,29 @@ class SqliteStore:
             sum(len(chunk.lead) + len(chunk.text) + bool(chunk.lead) for chunk in chunks),
             json.dumps(page.aliases, ensure_ascii=False),
             page.summary,
+            _moment("created_at", page.created_at),
+            *_page_told(page.told),
         )
         with self.transaction():
             self._names_written += 1
             self.add_source(Source(page.source))
+            before: _Values = ()
             new = self._change(_ADD_PAGE, values)
-            ((page_id,),) = new or self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
-            if not new:
+            if new:
+                ((page_id,),) = new
+            else:
+                (before,) = self._change(_OLD_PAGE, (page.source, page.slug))
+                ((page_id,),) = self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
                 self._clear_page(page_id)
             self._fill_page(page_id, page, chunks, names)
+            old = before[1] if before else None
+            same = bool(before) and before == (int(page.trust), page.content)
+            if not same:
+                self._log(page, "updated" if before else "created", old)
+
+    def _log(self, page: Page, change: ChangeKind, before: _Value) -> None:
+        at = _moment("updated_at", page.updated_at)
+        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before))
 
     def _index(self) -> None:
         """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
@@ -375,6 +438,16 @@ class SqliteStore:
         rows = self._select(
             f"SELECT {_PAGES} WHERE source = ? AND status = 'active' AND type <> 'conversation' ORDER BY slug LIMIT ?",
             (source, _at_most(limit)),
+        )
+        with self._read_soundly():
+            return tuple(_page(row) for row in rows)
+
+    def every_page(self, source: str, after: str, limit: int) -> tuple[Page, ...]:
+        """The first `limit` pages with a slug beyond `after`, by slug, whatever their type and status."""
+        if not (_is_storable(source) and _is_storable(after)):
+            return ()
+        rows = self._select(
+            f"SELECT {_PAGES} WHERE source = ? AND slug > ? ORDER BY slug LIMIT ?", (source, after, _at_most(limit))
         )
         with self._read_soundly():
             return tuple(_page(row) for row in rows)
@@ -471,8 +544,14 @@ class SqliteStore:
             self.add_source(Source(source))
             ids = tuple(self._put_fact(session_page, fact, recorded) for fact in facts)
             if session_page is not None:
-                self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids)))
+                for gone, trust in self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids))):
+                    self._log_fact(source, gone, "expired", trust, recorded, None)
         return ids
+
+    def _log_fact(
+        self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value
+    ) -> None:
+        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before))
 
     def _put_fact(self, session_page: str | None, fact: Fact, now: int | None) -> int:
         text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
@@ -481,21 +560,32 @@ class SqliteStore:
             recorded = now if fact.recorded_at is None else _moment("recorded_at", fact.recorded_at)
             identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
             ((fact_id,),) = self._change(_ADD_FACT, (*_told(fact), *identity))
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None)
             return int(fact_id)
-        ((fact_id, trust),) = same
+        ((fact_id, trust, status, ended_because, text),) = same
+        if ended_because is not None:
+            return int(fact_id)
+        retold = fact.trust >= trust and (text, trust) != (fact.text, fact.trust)
         if fact.trust >= trust:
             self._change(_RETELL_FACT, (*_told(fact), fact_id))
-        self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
+        if status != "active":
+            self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
+        if retold or status != "active":
+            change: ChangeKind = "updated" if status == "active" else "restored"
+            self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, text if retold else None)
         return int(fact_id)
 
-    def facts(self, source: str, entity: str | None = None, since: datetime | None = None) -> tuple[Fact, ...]:
-        """Active facts of the source by id, of one entity if named.
+    def facts(
+        self, source: str, entity: str | None = None, since: datetime | None = None, *, ended: bool = False
+    ) -> tuple[Fact, ...]:
+        """Active facts of the source by id, of one entity if named; with `ended` those that are no longer active too.
 
         With `since` only those recorded, or valid from a moment, at or after it.
         """
         if not _is_storable(source) or (entity is not None and not _is_storable(entity)):
             return ()
-        sql = f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND status = 'active'"  # noqa: S608
+        standing = "" if ended else " AND status = 'active'"
+        sql = f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ?{standing}"  # noqa: S608
         values: list[_Value] = [source]
         if entity is not None:
             sql += " AND entity = ?"
@@ -507,10 +597,90 @@ class SqliteStore:
         with self._read_soundly():
             return tuple(_fact(row) for row in rows)
 
+    def fact(self, source: str, number: int) -> Fact | None:
+        """The fact whatever its status, or None."""
+        if not _is_storable(source) or not 0 < number < 2**63:
+            return None
+        rows = self._select(f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND id = ?", (source, number))  # noqa: S608
+        with self._read_soundly():
+            return _fact(rows[0]) if rows else None
+
     def last_fact_id(self) -> int:
         """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
         rows = self._select("SELECT seq FROM sqlite_sequence WHERE name = 'facts'")
         return int(rows[0][0]) if rows else 0
+
+    # -- what happened to an item
+
+    def mark(self, source: str, item: Item, mark: Mark) -> bool:
+        """Give an item a new standing and write it into the journal; False where it cannot have it.
+
+        There is no such item, or a fact equal to one that would be active again is active already.
+        """
+        at, trust = _moment("at", mark.at), None if mark.trust is None else int(mark.trust)
+        if not (_is_storable(source) and _is_storable(item.key) and _is_storable(mark.reason)):
+            return False
+        with self.transaction():
+            self._names_written += 1
+            if item.kind == "page":
+                changed = self._change(_MARK_PAGE, (mark.status, trust, mark.superseded_by, source, item.key))
+            else:
+                successor = None if mark.superseded_by is None else int(mark.superseded_by)
+                standing: _Values = (mark.status, trust, successor, at, mark.because)
+                changed = self._change(_MARK_FACT, (*standing, source, int(item.key)))
+            because = f"{mark.because}: {mark.reason}" if mark.reason else mark.because
+            for (tier,) in changed:
+                self._change(_LOG, (source, item.kind, item.key, mark.change, because, tier, at, None))
+        return bool(changed)
+
+    def journal(
+        self, source: str, *, after: int = 0, item: Item | None = None, limit: int | None = None
+    ) -> tuple[Change, ...]:
+        """What changed in the source beyond a line of the journal, oldest first, of one item if named."""
+        if not _is_storable(source) or (item is not None and not _is_storable(item.key)):
+            return ()
+        one = "" if item is None else " AND kind = ? AND item = ?"
+        values: list[_Value] = [source, *(() if item is None else (item.kind, item.key)), min(after, 2**63 - 1)]
+        rows = self._select(
+            "SELECT seq, source, kind, item, change, because, trust, at, before FROM journal "  # noqa: S608
+            f"WHERE source = ?{one} AND seq > ? ORDER BY seq LIMIT ?",
+            (*values, -1 if limit is None else _at_most(limit)),
+        )
+        with self._read_soundly():
+            return tuple(_journalled(row) for row in rows)
+
+    def use(self, source: str, uses: Sequence[Use]) -> int:
+        """Keep what was said of items; how many of it was new."""
+        kept = 0
+        with self.transaction():
+            self.add_source(Source(source))
+            for use in uses:
+                row = (use.key, source, use.item.kind, use.item.key, use.signal, _moment("at", use.at))
+                sql = "INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+                kept += len(self._change(sql, row))
+        return kept
+
+    def usage(self, source: str, item: Item) -> Usage:
+        """What was said of an item so far."""
+        if not (_is_storable(source) and _is_storable(item.key)):
+            return Usage()
+        ((citations, misled, last),) = self._select(_USAGE, (source, item.kind, item.key))
+        return Usage(citations, misled, _datetime(last))
+
+    def reply(self, source: str, caller: str, key: str) -> tuple[bytes, str] | None:
+        """The digest of the request that a caller made under a key, and what was answered; None when none was."""
+        sql = "SELECT digest, reply FROM replies WHERE source = ? AND caller = ? AND key = ?"
+        rows = self._select(sql, (source, caller, key))
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def keep_reply(self, source: str, caller: str, key: str, digest: bytes, reply: str, at: datetime) -> None:
+        """Remember what was answered to a request. Replies older than two days are forgotten."""
+        moment = _moment("at", at)
+        with self.transaction():
+            self._change("DELETE FROM replies WHERE at < ?", ((moment or 0) - _REPLY_MICROSECONDS,))
+            self._change(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (source, caller, key, digest, reply, moment)
+            )
 
     # -- the whole
 
@@ -716,6 +886,9 @@ def _check_page(page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> N
         _check_text("superseded_by", page.superseded_by)
     for position, alias in enumerate(page.aliases):
         _check_text(f"aliases[{position}]", alias)
+    _check_origin("told.content_origin", page.told.content_origin)
+    _check_optional("told.source_id", page.told.source_id)
+    _check_optional("told.url", page.told.url)
     for position, entry in enumerate(page.timeline):
         _check_text(f"timeline[{position}]", entry.date)
         _check_text(f"timeline[{position}]", entry.text)
@@ -739,6 +912,7 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
     if not 0 <= fact.confidence <= 1:
         raise InvalidInput(f"{field}.confidence", f"is {fact.confidence}; it runs from 0 to 1")
     _check_optional(f"{field}.entity", fact.entity)
+    _check_origin(f"{field}.content_origin", fact.content_origin)
     told = fact.provenance
     _check_text(f"{field}.provenance.source", told.source)
     for name in ("source_session", "source_markdown_slug", "event_id"):
@@ -749,6 +923,11 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
         _check_text(f"{field}.mention", fact.mention)
     for name in ("valid_from", "valid_until", "recorded_at"):
         _moment(f"{field}.{name}", getattr(fact, name))
+
+
+def _check_origin(field: str, origin: str | None) -> None:
+    if origin is not None and origin not in CONTENT_ORIGINS:
+        raise InvalidInput(field, f"is {origin!r}; use one of {', '.join(CONTENT_ORIGINS)}")
 
 
 def _moment(field: str, time_: datetime | None) -> int | None:
@@ -820,13 +999,19 @@ def _told(fact: Fact) -> _Values:
         told.event_id,
         start,
         end,
+        fact.content_origin,
     )
+
+
+def _page_told(told: Told) -> _Values:
+    metadata = json.dumps(dict(told.metadata), ensure_ascii=True, sort_keys=True) if told.metadata else None
+    return (_moment("told.valid_at", told.valid_at), told.content_origin, told.source_id, told.url, metadata)
 
 
 def _page(row: _Row) -> Page:
-    source, slug, title, content, body, type_, summary, aliases, status, superseded_by, trust, updated_at, timeline = (
-        row
-    )
+    source, slug, title, content, body, type_, summary, aliases, status, superseded_by, trust, updated_at, *rest = row
+    created_at, valid_at, content_origin, source_id, url, metadata, timeline = rest
+    said = json.loads(metadata) if metadata else {}
     return Page(
         source=source,
         slug=slug,
@@ -841,7 +1026,15 @@ def _page(row: _Row) -> Page:
         trust=Trust(trust),
         timeline=tuple(TimelineEntry(date, text) for date, text in json.loads(timeline)),
         updated_at=_datetime(updated_at),
+        created_at=_datetime(created_at),
+        told=Told(cast(ContentOrigin | None, content_origin), source_id, url, _datetime(valid_at), said),
     )
+
+
+def _journalled(row: _Row) -> Change:
+    seq, source, kind, item, change, because, trust, at, before = row
+    named = Item(cast(ItemKind, kind), item)
+    return Change(seq, source, named, cast(ChangeKind, change), because, Trust(trust), _datetime(at), before)
 
 
 def _page_ref(row: _Row) -> PageRef:
@@ -851,7 +1044,7 @@ def _page_ref(row: _Row) -> PageRef:
 
 def _fact(row: _Row) -> Fact:
     fact_id, source, text, entity, kind, told_by, told_in, told_slug, event_id, start, end, mention, *rest = row
-    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by = rest
+    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why = rest
     span = None if start is None else (start, end)
     return Fact(
         id=fact_id,
@@ -868,4 +1061,7 @@ def _fact(row: _Row) -> Fact:
         valid_until=_datetime(valid_until),
         recorded_at=_datetime(recorded_at),
         superseded_by=superseded_by,
+        content_origin=cast(ContentOrigin | None, origin),
+        expired_at=_datetime(ended_at),
+        ended_because=why,
     )

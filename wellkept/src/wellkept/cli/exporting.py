@@ -1,0 +1,40 @@
+"""Everything that a memory holds, for its owner to take along."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from wellkept.cli.frame import common, opened, private_file, shown
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write here instead of printing.")
+@common
+def export(out: Path | None, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    """Everything that is held, with its labels: one JSON line each, pages by slug and then facts.
+
+    Whatever its status: what was superseded or forgotten says so. --json prints one list instead of lines. A file is
+    made for its owner only.
+
+    \b
+    Examples:
+      wellkept export --out memory.ndjson
+      wellkept export --source team --json
+    """
+    count = 0
+    with opened(source, data_dir) as (memory, scope), private_file(out) as file:
+        held = memory.export(scope)
+        if as_json:
+            items = [shown(item) for item in held]
+            count = len(items)
+            file.write(json.dumps({"items": items, "total": count}, ensure_ascii=False, indent=2) + "\n")
+        else:
+            for item in held:
+                file.write(json.dumps(shown(item), ensure_ascii=False) + "\n")
+                count += 1
+    sys.stdout.flush()
+    click.echo(f"wellkept: {count} exported", err=True)

@@ -1,0 +1,184 @@
+"""The verbs as commands. Their options follow from the table of verbs; here stands how an answer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wellkept.cli.frame import ask, common, report, verb_options, written
+from wellkept.verbs import VERBS
+
+Answer = Mapping[str, Any]
+
+
+def _command(
+    name: str, says: Callable[[Answer], str], *examples: str, verb: str = "", arguments: str = ""
+) -> click.Command:
+    """The command of a verb. `arguments` names those that stand without an option."""
+    verb = verb or name.replace("-", "_")
+    bare = tuple(arguments.split())
+
+    def run(as_json: bool, source: str | None, data_dir: Path | None, **given: object) -> None:
+        asked = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
+        found = ask(verb, asked, source, data_dir)
+        report(as_json, found, says(found))
+
+    found: Any = common(verb_options(verb, but=bare)(run))
+    for argument in reversed([one for one in VERBS[verb].arguments if one.name in bare]):
+        how: dict[str, Any] = {"nargs": -1, "required": True} if argument.kind == "texts" else {}
+        if argument.choices:
+            how["type"] = click.Choice(argument.choices)
+        found = click.argument(argument.name, **how)(found)
+    made: click.Command = click.command(name)(found)
+    shown = "\n".join(f"      {example}" for example in examples)
+    made.help = f"{VERBS[verb].summary}\n\n\b\nExamples:\n{shown}\n"
+    return made
+
+
+def _item(item: Answer) -> str:
+    """One item on a line: its id, its words, its label, and how it stands where it is not current."""
+    words = " ".join(str(item.get("title") or item.get("text") or "").split())
+    return f"{item['id']}  {words} ({_standing(item)})"
+
+
+def _standing(item: Answer) -> str:
+    """Who wrote it, and how it stands where it is not current."""
+    return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}")
+
+
+def _ranked(many: str) -> Callable[[Answer], str]:
+    def says(found: Answer) -> str:
+        return "\n".join(f"{item['rank']:>3}  {_item(item)}" for item in found[many]) or "nothing found"
+
+    return says
+
+
+def _card(found: Answer) -> str:
+    page = found["page"]
+    lines = [f"{page['title']}  {page['id']} ({page['label']})"]
+    lines += [page["summary"]] if page["summary"] else []
+    lines += [f"- {_item(fact)}" for fact in found["facts"]]
+    lines += [f"also: {', '.join(found['also'])}"] if found["also"] else []
+    return "\n".join(lines)
+
+
+def _dated(found: Answer) -> str:
+    lines = [f"{one['date']:<10}  {one['text']} ({_standing(one)})" for one in found["entries"]]
+    return "\n".join(lines) or "nothing found"
+
+
+def _changes(found: Answer) -> str:
+    lines = [f"{one['at'] or '?':<20}  {one['change']:<10} {one['id']}{_why(one)}" for one in found["changes"]]
+    more = "; there is more" if found["more"] else ""
+    return "\n".join([*lines, f"cursor {found['cursor']}{more}"])
+
+
+def _history(found: Answer) -> str:
+    lines = [_item(found["item"])]
+    lines += [f"{one['at'] or '?':<20}  {one['change']}{_why(one)}" for one in found["changes"]]
+    lines += [f"supersedes {', '.join(found['supersedes'])}"] if found["supersedes"] else []
+    lines += [f"superseded by {found['superseded_by']}"] if found["superseded_by"] else []
+    usage = found["usage"]
+    return "\n".join([*lines, f"said to be of use {usage['citations']} times, to have misled {usage['misled']}"])
+
+
+def _why(change: Answer) -> str:
+    return f" ({change['because']})" if change["because"] else ""
+
+
+def _forgot(found: Answer) -> str:
+    lines = [f"forgotten {one}; its history is kept" for one in found["forgotten"]]
+    return "\n".join([*lines, *(f"guarded {one}: its writer ranks higher" for one in found["guarded"])])
+
+
+def _corrected(found: Answer) -> str:
+    return "\n".join(_correction_lines(found))
+
+
+def _correction_lines(found: Answer) -> Iterator[str]:
+    if found["status"] == "guarded":
+        yield f"guarded {found['id']}: its writer ranks higher"
+        return
+    would = "would " if found["status"] == "preview" else ""
+    yield f"{would}{found['action']} {' '.join(found['affected'])}"
+    if found["created"] and found["created"] != found["id"]:
+        yield f"created {found['created']}"
+    if would:
+        yield "nothing was changed; add --no-preview to do it"
+
+
+def _cited(found: Answer) -> str:
+    said = f"{found['recorded']} recorded, {found['duplicates']} known already"
+    return said + (f", not there: {', '.join(found['rejected'])}" if found["rejected"] else "")
+
+
+def _pack(found: Answer) -> str:
+    lines = [str(found["markdown"])] if found["markdown"] else ["nothing found"]
+    left = [f"{one['id']} ({one['reason']})" for one in found["omitted"]]
+    return "\n".join([*lines, *([f"\nleft out: {', '.join(left)}"] if left else [])])
+
+
+def _content(found: Answer) -> str:
+    return str(found["content"]).rstrip("\n")
+
+
+remember = _command(
+    "remember",
+    written,
+    'wellkept remember "Ada likes tea."',
+    'wellkept remember "Ada likes coffee now." --replaces fact:1 --kind preference',
+    arguments="text",
+)
+recall = _command(
+    "recall",
+    _ranked("memories"),
+    'wellkept recall "what does Ada drink?"',
+    'wellkept recall "where does Ada live" --as-of 2024-02-01 --json',
+    arguments="query",
+)
+search = _command(
+    "search",
+    _ranked("results"),
+    'wellkept search "difference engine"',
+    "wellkept search tea --limit 3 --json",
+    arguments="query",
+)
+get_page = _command("get-page", _content, "wellkept get-page people/ada-lovelace", arguments="slug")
+get = _command("get", _content, "wellkept get people/ada-lovelace", verb="get_page", arguments="slug")
+entity = _command("entity", _card, "wellkept entity ada", 'wellkept entity "Ada Lovelace" --json', arguments="name")
+context = _command(
+    "context",
+    lambda found: str(found["text"]).rstrip("\n"),
+    'wellkept context "Has Ada Lovelace answered yet?"',
+    arguments="text",
+)
+context_pack = _command(
+    "context-pack",
+    _pack,
+    'wellkept context-pack "ship the billing page"',
+    'wellkept context-pack "why do logins fail" --intent debug --entities auth --markdown-token-budget 800',
+    arguments="goal",
+)
+delta = _command("delta", _changes, "wellkept delta", "wellkept delta --since 42 --json")
+forget = _command(
+    "forget",
+    _forgot,
+    "wellkept forget fact:3",
+    'wellkept forget people/ada-lovelace --reason "moved to another notebook"',
+    arguments="ids",
+)
+timeline = _command("timeline", _dated, "wellkept timeline ada --since 2024-01-01", arguments="entity")
+history = _command("history", _history, "wellkept history fact:3", "wellkept history people/ada --json", arguments="id")
+correct = _command(
+    "correct",
+    _corrected,
+    'wellkept correct fact:3 revise --replacement "Ada likes green tea."',
+    "wellkept correct fact:3 mark_stale --no-preview",
+    arguments="id action",
+)
+cite = _command(
+    "cite", _cited, "wellkept cite fact:3 people/ada-lovelace", "wellkept cite fact:3 --misled", arguments="ids"
+)

@@ -1,0 +1,276 @@
+"""What a session starts with: the memory that bears on a goal, sorted by what it is for, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import regex  # type: ignore[import-untyped]
+
+from wellkept.errors import NotFound
+from wellkept.model import (
+    ContextPack,
+    Fact,
+    Hit,
+    Intent,
+    Item,
+    Layer,
+    Omitted,
+    PackItem,
+    Page,
+    Section,
+    Trust,
+)
+from wellkept.names import norm
+from wellkept.recall.card import entity_card
+from wellkept.recall.fused import Search, recalled
+from wellkept.recall.render import MARKER, enveloped, one_line, shorten, stored_text
+from wellkept.storage import Store
+
+CAPS: Mapping[Layer, int] = {"wake": 8, "recall": 24, "deep_search": 50}
+"""How many items a layer holds at most."""
+
+TITLES: Mapping[str, str] = {
+    "active_work": "Active work",
+    "decisions": "Decisions",
+    "constraints": "Constraints",
+    "gotchas": "Gotchas",
+    "procedures": "Procedures",
+    "planning": "Planning",
+    "ideation": "Ideas",
+    "artifacts": "Documents",
+    "verification": "Checks",
+    "prior_art": "Prior art",
+    "recent_memory": "Recent memory",
+    "domain": "Background",
+}
+"""The facets: what an item is for -> its heading."""
+
+FACETS: Mapping[str, str] = {
+    **dict.fromkeys(("task", "active_task", "epic", "project"), "active_work"),
+    **dict.fromkeys(("decision", "claim", "commitment"), "decisions"),
+    **dict.fromkeys(("rule", "guide", "preference"), "constraints"),
+    "error_pattern": "gotchas",
+    **dict.fromkeys(("pattern", "procedure"), "procedures"),
+    "plan": "planning",
+    "idea": "ideation",
+    "document": "artifacts",
+    **dict.fromkeys(("session", "episode", "note", "conversation", "event"), "recent_memory"),
+    "check": "verification",
+}
+"""The type of a page, or the kind of a fact -> its facet. Whatever is not listed is background."""
+
+_BUILD = ("active_work", "decisions", "constraints", "procedures", "gotchas", "prior_art", "artifacts", "recent_memory")
+_IDEATE = ("decisions", "constraints", "ideation", "prior_art", "domain", "gotchas", "recent_memory")
+_LEARN = ("recent_memory", "domain", "procedures", "gotchas", "decisions", "artifacts")
+ORDERS: Mapping[Intent, tuple[str, ...]] = {
+    "build": _BUILD,
+    "plan": ("decisions", "constraints", "active_work", "planning", "prior_art", "gotchas", "recent_memory"),
+    "ideate": _IDEATE,
+    "decide": _IDEATE,
+    "review": ("constraints", "decisions", "gotchas", "verification", "active_work", "recent_memory"),
+    "debug": ("gotchas", "procedures", "recent_memory", "decisions", "artifacts", "active_work"),
+    "learn": _LEARN,
+    "research": _LEARN,
+    "general": ("recent_memory", *_BUILD[:-1], "domain"),
+}
+"""Which facets come first for what the session is about; the others follow in the order of TITLES."""
+
+ITEM_CHARS = 1200
+_CONTENT_SHARE = 0.85
+_WORK_STATUS = regex.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[^\n]*\n){0,64}?status:[ \t]*[\"']?(\w+)", regex.IGNORECASE)
+_DONE = frozenset({"done", "closed", "completed", "finished", "cancelled", "shipped"})
+_HIDDEN = frozenset({"archived", "hidden"})
+_LINK = regex.compile(r"\[\[([^\[\]|\n]{1,512})(?:\|[^\[\]\n]*)?\]\]")
+
+
+def context_pack(
+    store: Store,
+    search: Search,
+    source: str,
+    goal: str,
+    *,
+    entities: Sequence[str],
+    intent: Intent,
+    layer: Layer,
+    limit: int,
+    related: int,
+    tokens: int,
+) -> ContextPack:
+    """The memory that bears on a goal: what `entities` name first, then what the goal recalls.
+
+    Facets take turns in the order of the intent, best first, until the layer's cap or `limit`; then what fits into the
+    budget stays. What does not is named in `omitted`, with the reason. The same memory gives the same pack.
+    """
+    omitted: list[Omitted] = []
+    named = list(_named(store, source, entities, omitted))
+    cap = min(limit, CAPS[layer])
+    found = list(_recalled(store, search, source, goal, 3 * CAPS[layer]))
+    candidates = list(_once([*named, *found], omitted))
+    chosen, rest = _take_turns(candidates, _order(intent), cap)
+    omitted += [Omitted(item.id, "limit") for item in rest]
+    chosen = [replace(item, related=_related(store, source, item, related)) for item in chosen]
+    kept, text = _within(chosen, _order(intent), tokens)
+    held = {item.id for item in kept}
+    omitted += [Omitted(item.id, "budget") for item in chosen if item.id not in held]
+    sections = tuple(
+        Section(facet, TITLES[facet], tuple(items))
+        for facet in _order(intent)
+        if (items := [item for item in kept if item.facet == facet])
+    )
+    return ContextPack(goal, intent, layer, sections, len(kept), tuple(omitted), count_tokens(text), text)
+
+
+def count_tokens(text: str) -> int:
+    """An estimate that errs to the safe side for most tokenizers: a token for every four UTF-16 units."""
+    return -(-len(text.encode("utf-16-le", "surrogatepass")) // 8)
+
+
+def _order(intent: Intent) -> tuple[str, ...]:
+    first = ORDERS[intent]
+    return (*first, *(facet for facet in TITLES if facet not in first))
+
+
+def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitted]) -> Iterator[PackItem]:
+    for name in dict.fromkeys(names):
+        try:
+            card = entity_card(store, source, name)
+        except NotFound:
+            omitted.append(Omitted(name, "unknown"))
+            continue
+        about = card.page.summary or card.page.body
+        yield from _pack_items(card.page, about, 1.0, "named")
+        for fact in card.facts:
+            yield from _pack_items(fact, fact.text, 1.0, "about a named page")
+
+
+def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) -> Iterator[PackItem]:
+    for one in recalled(store, search, source, goal, limit):
+        if isinstance(one.item, Hit):
+            page = store.get_page(source, one.item.slug)
+            if page is not None:
+                yield from _pack_items(page, _without_title(one.item.text, page.title), one.score, "recalled")
+        else:
+            yield from _pack_items(one.item, one.item.text, one.score, "recalled")
+
+
+def _without_title(text: str, title: str) -> str:
+    """A piece of a page as it stands in the page: pieces begin with the title, or the start of a long one."""
+    first, _, rest = text.partition("\n")
+    return rest if rest and title.startswith(first) else text
+
+
+def _pack_items(kept: Page | Fact, text: str, score: float, reason: str) -> Iterator[PackItem]:
+    """The item, or nothing where it may not stand in a pack."""
+    if kept.status != "active":
+        return
+    if isinstance(kept, Fact):
+        yield PackItem(f"fact:{kept.id}", FACETS.get(kept.kind, "domain"), reason, score, text, kept)
+        return
+    found = _WORK_STATUS.match(kept.content[:8000])
+    standing = found[1].lower() if found else ""
+    if standing in _HIDDEN:
+        return
+    facet = FACETS.get(kept.type, "domain")
+    facet = "prior_art" if facet == "active_work" and standing in _DONE else facet
+    yield PackItem(str(Item("page", kept.slug)), facet, reason, score, text, kept)
+
+
+def _once(items: Iterable[PackItem], omitted: list[Omitted]) -> Iterator[PackItem]:
+    """Each thing once: of the same words those of the highest trust, a fact rather than the talk that it is from."""
+    listed = list(items)
+    highest: dict[str, Trust] = {}
+    for one in listed:
+        highest[norm(one.text)] = max(one.item.trust, highest.get(norm(one.text), one.item.trust))
+    told_in = {one.item.provenance.source_markdown_slug for one in listed if isinstance(one.item, Fact)}
+    shown: set[str] = set()
+    said: set[str] = set()
+    for one in listed:
+        words = norm(one.text)
+        derived = isinstance(one.item, Page) and one.item.type == "conversation" and one.item.slug in told_in
+        if one.id in shown:
+            continue
+        shown.add(one.id)
+        if derived or words in said or one.item.trust < highest[words]:
+            omitted.append(Omitted(one.id, "derived" if derived else "duplicate"))
+            continue
+        said.add(words)
+        yield one
+
+
+def _take_turns(items: Sequence[PackItem], order: Sequence[str], cap: int) -> tuple[list[PackItem], list[PackItem]]:
+    """At most `cap` items: of each facet its best in turn; and those that are left."""
+    lanes = [sorted((one for one in items if one.facet == facet), key=_best) for facet in order]
+    turns = [(place, lane_number, one) for lane_number, lane in enumerate(lanes) for place, one in enumerate(lane)]
+    turns.sort(key=lambda turn: turn[:2])
+    taken = [one for *_, one in turns]
+    return taken[:cap], taken[cap:]
+
+
+def _best(item: PackItem) -> tuple[float, str]:
+    return -item.score, item.id
+
+
+def _related(store: Store, source: str, item: PackItem, limit: int) -> tuple[str, ...]:
+    """The pages that an item speaks of: the one a fact is about, or those a page links to. Only current ones."""
+    if isinstance(item.item, Fact):
+        named = [item.item.entity] if item.item.entity else []
+    else:
+        named = [link.strip() for link in _LINK.findall(item.item.body)]
+    found: dict[str, None] = {}
+    for slug in dict.fromkeys(named):
+        if len(found) >= limit:
+            break
+        page = store.get_page(source, slug)
+        if page is not None and page.status == "active" and str(Item("page", slug)) != item.id:
+            found[str(Item("page", slug))] = None
+    return tuple(found)
+
+
+def _within(chosen: Sequence[PackItem], order: Sequence[str], tokens: int) -> tuple[list[PackItem], str]:
+    """The items whose lines fit, and the text that they make; headings have what the lines leave of the budget."""
+    kept: list[PackItem] = []
+    spent = 0.0
+    for item in chosen:
+        cost = count_tokens(_line(item))
+        if spent + cost <= tokens * _CONTENT_SHARE:
+            kept.append(item)
+            spent += cost
+    while count_tokens(text := _text(kept, order)) > tokens:
+        kept.pop()
+    return kept, text
+
+
+def _text(items: Sequence[PackItem], order: Sequence[str]) -> str:
+    if not items:
+        return ""
+    parts = [MARKER]
+    for facet in order:
+        lines = [_line(item) for item in items if item.facet == facet]
+        if lines:
+            parts.append("\n".join([f"## {TITLES[facet]}", *lines]))
+    return "\n\n".join(parts)
+
+
+def _line(item: PackItem) -> str:
+    """An item on one line of at most ITEM_CHARS characters, which ends with where it is from and its label."""
+    kept = item.item
+    if isinstance(kept, Page):
+        begins, told_by = f"**{stored_text(kept.title, kept.trust).replace('**', '*')}** — ", kept.told
+        origin = told_by.source_id or told_by.url or kept.slug
+        created = kept.created_at
+    else:
+        begins, origin = "", kept.provenance.source_markdown_slug or item.id
+        created = kept.recorded_at
+    when = created.date().isoformat() if created else "unknown"
+    shown_origin = stored_text(shorten(origin, 200), kept.trust).replace("_", r"\_")
+    ends = f" _src={shown_origin}; created={when}; trust={kept.trust.label}_"
+    begins = shorten(begins, 300)
+    words = one_line(item.text)
+    room = ITEM_CHARS - 2 - len(begins) - len(ends)
+    while True:
+        inner = begins + stored_text(shorten(words, room), kept.trust) + ends
+        line = "- " + enveloped(inner, kept.trust, kept.source, item.id)
+        if len(line) <= ITEM_CHARS or room <= 1:
+            return line
+        room -= len(line) - ITEM_CHARS if len(line) - ITEM_CHARS < room else room - 1

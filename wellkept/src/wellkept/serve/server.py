@@ -1,0 +1,142 @@
+"""The HTTP server's life: one per data directory, from its lock to its last answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from wellkept.errors import SettingsError
+from wellkept.serve import http
+from wellkept.serve.daemon import file_clock, only_one, real_clock
+from wellkept.serve.ipc import check_private
+from wellkept.serve.mcp import mounted
+from wellkept.serve.routes import Desk
+from wellkept.serve.tokens import Tokens
+from wellkept.settings import Settings, make_private, open_memory
+
+PLACE = "serve.json"
+"""Where a server says how it is reached, for the relay of the same user."""
+
+
+def serve(
+    settings: Settings,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    names: tuple[str, ...] = (),
+    test_clock: Path | None = None,
+    idle_s: float | None = None,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Answer HTTP and MCP until SIGTERM or SIGINT, or until nobody asked for `idle_s` seconds.
+
+    `ready` is called with the address once it can be reached. Beyond this machine it is served only where there are
+    tokens, and under the `names` that are given.
+    """
+    make_private(settings.data_dir)
+    check_private(settings.data_dir)
+    tokens = Tokens(settings.data_dir / "tokens.json")
+    if not http.is_loopback(host) and not tokens.all():
+        raise SettingsError(
+            f"host {host}: others can reach it, and there is no token yet. Make one: wellkept token add"
+        )
+    clock = real_clock if test_clock is None else file_clock(test_clock)
+    with only_one(settings.data_dir, "serve.lock", "server"):
+        memory = open_memory(settings)
+        try:
+            desk = Desk(memory, tokens, clock, test_clock is not None)
+            app = http.application(desk, names if http.is_loopback(host) else (host, *names), partial(mounted, desk))
+            _run(app, settings.data_dir / PLACE, _listening(host, port), idle_s, ready)
+        finally:
+            memory.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=128)
+    except OSError as error:
+        raise SettingsError(f"{host}:{port}: {error.strerror or error}. Name another --port") from None
+    # Connections inherit it; asyncio sets it only on sockets that it made, and each answer then waits for 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def _run(
+    app: Any, place: Path, listening: socket.socket, idle_s: float | None, ready: Callable[[str], None] | None
+) -> None:
+    host, port = listening.getsockname()[:2]
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    watched = _Watched(app)
+    # 8 MiB of arguments are read by the application itself; a header line has no business to be long.
+    config = uvicorn.Config(
+        watched, log_config=None, access_log=False, server_header=False, lifespan="on", timeout_graceful_shutdown=5
+    )
+    server = _Server(config, watched, idle_s, lambda: _ready(place, url, ready))
+    # uvicorn sends itself the signal again once it has stopped; by then everything must still be put away.
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        server.run(sockets=[listening])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        listening.close()
+        with suppress(FileNotFoundError):
+            place.unlink()
+
+
+def _ready(place: Path, url: str, ready: Callable[[str], None] | None) -> None:
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
+        json.dump({"url": url, "pid": os.getpid()}, file)
+    os.replace(beside, place)
+    if ready is not None:
+        ready(url)
+
+
+class _Watched:
+    """The application, and when it was last asked."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self.asked = time.monotonic()
+        self.working = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.asked, self.working = time.monotonic(), self.working + 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self.asked, self.working = time.monotonic(), self.working - 1
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready, and ends when nobody asks."""
+
+    def __init__(
+        self, config: uvicorn.Config, watched: _Watched, idle_s: float | None, ready: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._watched, self._idle_s, self._ready = watched, idle_s, ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        idle = time.monotonic() - self._watched.asked
+        # The lifespan is one call that lasts as long as the server.
+        if self._idle_s is not None and idle > self._idle_s and self._watched.working <= 1:
+            return True
+        return await super().on_tick(counter)

@@ -1,0 +1,126 @@
+"""Values as JSON, with the label on each thing that is read. Every door shows them through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from wellkept.model import Change, Dated, Fact, Found, Hit, Item, Message, PackItem, Page, Pointer, Told
+from wellkept.trust import label
+
+TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
+
+
+def answer(found: object, many: str) -> dict[str, Any]:
+    """The answer of a verb: an object, in which a list has the name `many`."""
+    if many:
+        listed = [shown(one) for one in found]  # type: ignore[attr-defined]
+        return {many: listed, "total": len(listed)}
+    return dict(shown(found))
+
+
+def shown(value: object) -> Any:
+    """A value as JSON types. A page, fact, hit or pointer carries its own label, wherever it stands."""
+    if isinstance(value, Page):
+        return _page(value)
+    if isinstance(value, Fact):
+        return _fact(value)
+    if isinstance(value, Found):
+        return {"id": value.id, "origin": value.origin} | shown(value.item) | {"score": value.score, "rank": value.rank}
+    if isinstance(value, Hit):
+        plain = {"id": str(Item("page", value.slug)), "title": value.title, "text": value.text}
+        return plain | {"score": value.score, "rank": value.rank} | _label(value)
+    if isinstance(value, Pointer):
+        return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
+    if isinstance(value, Dated):
+        return {"id": value.id, "date": value.date, "text": value.text} | _label(value.item)
+    if isinstance(value, PackItem):
+        return _pack_item(value)
+    if isinstance(value, Change):
+        return _plain(value, but=("item", "trust", "source")) | {"trust": value.trust.name.lower()}
+    if isinstance(value, Item):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, Enum):
+        return value.name.lower()
+    if isinstance(value, Mapping):
+        return {str(key): shown(one) for key, one in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(value)
+    if isinstance(value, tuple | list | frozenset | Iterator):
+        return [shown(one) for one in value]
+    return value
+
+
+def window(text: str, earlier: Iterable[Any]) -> tuple[Message, ...]:
+    """A conversation up to what the user just said."""
+    return (*(Message(turn.role, turn.text) for turn in earlier), Message("user", text))
+
+
+def folded(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with those that say where a text is from folded into one `told`; None when nothing is said."""
+    said = {name: arguments[name] for name in TOLD if arguments.get(name) is not None}
+    rest = {name: value for name, value in arguments.items() if name not in TOLD}
+    return {**rest, "told": Told(**said) if said else None}
+
+
+def _plain(value: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {one.name: shown(getattr(value, one.name)) for one in fields(value) if one.name not in but}
+
+
+def _label(value: Page | Fact | Hit | Pointer) -> dict[str, Any]:
+    return _plain(label(value))
+
+
+def _page(page: Page) -> dict[str, Any]:
+    told = page.told
+    return {
+        "id": str(Item("page", page.slug)),
+        "type": page.type,
+        "title": page.title,
+        "summary": page.summary,
+        "aliases": list(page.aliases),
+        "content": page.content,
+        "timeline": shown(page.timeline),
+        "created_at": shown(page.created_at),
+        "updated_at": shown(page.updated_at),
+        "valid_at": shown(told.valid_at),
+        "superseded_by": page.superseded_by,
+        "provenance": {"source_id": told.source_id, "url": told.url},
+        "metadata": shown(told.metadata),
+        **_label(page),
+    }
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    later = None if fact.superseded_by is None else f"fact:{fact.superseded_by}"
+    return {
+        "id": f"fact:{fact.id}",
+        "type": fact.kind,
+        "text": fact.text,
+        "entity": fact.entity,
+        "mention": fact.mention,
+        "confidence": fact.confidence,
+        "created_at": shown(fact.recorded_at),
+        "valid_from": shown(fact.valid_from),
+        "valid_until": shown(fact.valid_until),
+        "expired_at": shown(fact.expired_at),
+        "ended_because": fact.ended_because,
+        "superseded_by": later,
+        "provenance": shown(fact.provenance),
+        **_label(fact),
+    }
+
+
+def _pack_item(value: PackItem) -> dict[str, Any]:
+    item = shown(value.item)
+    kept = {name: item[name] for name in ("id", "type", "created_at", "provenance")}
+    page = value.item if isinstance(value.item, Page) else None
+    kept |= {"title": page.title} if page else {}
+    kept |= {"text": value.text, "score": value.score, "facet": value.facet, "reason": value.reason}
+    kept |= {"valid_at": item["valid_at"] if page else item["valid_from"], "metadata": item.get("metadata", {})}
+    return {**kept, "related": list(value.related), **_label(value.item)}
