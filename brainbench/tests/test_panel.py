@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -191,14 +192,22 @@ def _padded(fixture: Fixture) -> tuple[Write, ...]:
     return (*fixture.setup, *more)
 
 
-def test_errors_of_a_panel_system_break_its_expectations(seen: Played) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"errors": 1, "reason": "1 of 9 events went wrong"},
+        {"status": "invalid", "reason": "3 of 9 fixtures could not be seeded, more than 2 %"},
+        {"status": "failed", "reason": "no fixture could be seeded"},
+    ],
+    ids=["errors", "unfilled", "failed"],
+)
+def test_a_cell_of_a_panel_system_that_is_no_measurement_breaks_its_expectations(
+    seen: Played, trouble: dict[str, Any]
+) -> None:
     (row,) = rows(lambda r: r.system == "echo" and r.metric == "push_recall")
-    cells = tuple(
-        replace(c, errors=1, reason="1 of 9 events went wrong") if c.key == "echo/openclaw/push" else c
-        for c in seen.run.board.cells
-    )
+    cells = tuple(replace(c, **trouble) if c.key == "echo/openclaw/push" else c for c in seen.run.board.cells)
     found = one(replace(seen, run=replace(seen.run, board=replace(seen.run.board, cells=cells))), row)
-    assert (found.status, found.measured) == ("BROKEN", "openclaw: 1 of 9 events went wrong")
+    assert (found.status, found.measured) == ("BROKEN", f"openclaw: {trouble['reason']}")
 
 
 def brainbench(*argv: object) -> tuple[int, str, str]:

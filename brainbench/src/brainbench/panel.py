@@ -432,7 +432,8 @@ def findings(played: Played, expectations: Sequence[Expectation] = EXPECTATIONS)
 def _trouble(played: Played, name: str, suite: str) -> str:
     """Why a system's numbers cannot be trusted, or ""."""
     for cell in played.run.board.cells:
-        if cell.system == name and cell.suite == (suite or cell.suite) and (cell.errors or cell.status == "failed"):
+        untrusted = cell.errors or cell.status in ("invalid", "failed")
+        if cell.system == name and cell.suite == (suite or cell.suite) and untrusted:
             return f"{cell.seam}: {cell.reason or cell.status}"
     return ""
 
