@@ -16,6 +16,7 @@ from brainbench import panel as validity
 from brainbench.cli import main
 from brainbench.evidence.committed import find_profile
 from brainbench.evidence.profile import Profile
+from brainbench.metamorphic import RELATIONS, Related
 from brainbench.metrics import METRICS, Count, Judged, JudgedTurn, Mean, Measured, Ratio
 from brainbench.model import Fixture, Write
 from brainbench.panel import DEGRADED, EXPECTATIONS, Expectation, Finding, Played, findings, panel
@@ -208,6 +209,15 @@ def test_a_cell_of_a_panel_system_that_is_no_measurement_breaks_its_expectations
     cells = tuple(replace(c, **trouble) if c.key == "echo/openclaw/push" else c for c in seen.run.board.cells)
     found = one(replace(seen, run=replace(seen.run, board=replace(seen.run.board, cells=cells))), row)
     assert (found.status, found.measured) == ("BROKEN", f"openclaw: {trouble['reason']}")
+
+
+def test_a_system_that_could_not_be_measured_after_a_change_breaks_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Related(RELATIONS[0], "bm25", 0, 20, "codex/push", "failed another seed: no fixture could be seeded")
+    asked = Related(RELATIONS[1], "bm25", 0, 0, "nothing was asked")
+    monkeypatch.setattr(validity, "related", lambda choice, told: [lost, asked])
+    found = list(validity._unchanged(choose(corpus="pocket", systems=("bm25",)), "bm25", lambda what: None))
+    assert [f.status for f in found] == ["BROKEN", "untested"]
+    assert found[0].measured == "failed another seed: no fixture could be seeded (codex/push)"
 
 
 def brainbench(*argv: object) -> tuple[int, str, str]:
