@@ -243,7 +243,10 @@ def test_an_unknown_price_is_refused_with_how_to_give_one(fake: FakeEndpoint) ->
         (("--live", "--recorded", SET / "recorded", "--arms", "all-of-them"), "known: off, tools, push, both"),
         (("--live", "--update-baseline"), "shares none"),
         (("--llm", "--justification", "because it is so", "--update-baseline"), "shares none"),
-        (("--endpoint", "http://127.0.0.1:9/v1"), "only with --live or --llm"),
+        (("--endpoint", "http://127.0.0.1:9/v1"), "--endpoint: only with --live or --llm"),
+        (("--max-fixtures", 5), "--max-fixtures: only with --live or --llm"),
+        (("--arms", "all"), "--arms: only with --live or --llm"),
+        (("--live", "--recorded", SET / "recorded", "--panel"), "--panel: not with --live or --llm"),
         (("--live", "--recorded", SET / "recorded", "--harness", "openclaw,codex"), "name one"),
     ],
 )
