@@ -20,7 +20,8 @@ from brainbench.metamorphic import RELATIONS, Related
 from brainbench.metrics import METRICS, Count, Judged, JudgedTurn, Mean, Measured, Ratio
 from brainbench.model import Fixture, Write
 from brainbench.panel import DEGRADED, EXPECTATIONS, Expectation, Finding, Played, findings, panel
-from brainbench.run import choose
+from brainbench.replay.sweep import Sweep
+from brainbench.run import choose, measure
 from brainbench.suites import Cell
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
@@ -218,6 +219,16 @@ def test_a_system_that_could_not_be_measured_after_a_change_breaks_the_panel(mon
     found = list(validity._unchanged(choose(corpus="pocket", systems=("bm25",)), "bm25", lambda what: None))
     assert [f.status for f in found] == ["BROKEN", "untested"]
     assert found[0].measured == "failed another seed: no fixture could be seeded (codex/push)"
+
+
+def test_a_memory_that_was_not_admitted_is_not_played_again_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    names = ("misbehaving:Crashing", "random")
+    run = measure(choose(fixtures=MINI / "fixtures", gold=MINI / "gold", systems=names, harness="openclaw"))
+    kept: list[Any] = []
+    monkeypatch.setattr(validity, "played", lambda *given, **how: kept.append(how["refused"]) or Sweep())
+    validity._seen_alike(run, names[0], lambda what: None)
+    assert [list(refused) for refused in kept] == [["misbehaving:Crashing"]] * len(validity.WAYS)
 
 
 def brainbench(*argv: object) -> tuple[int, str, str]:

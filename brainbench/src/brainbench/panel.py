@@ -449,7 +449,7 @@ def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str,
             told(f"playing {way}")
             workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
             order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
-            replays = played(choice, tasks, jobs=workers, order=order).replays
+            replays = played(choice, tasks, jobs=workers, order=order, refused=run.refused).replays
             seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
     return seen
 

@@ -300,6 +300,17 @@ def test_a_memory_that_kills_its_process_costs_turns_and_not_the_run(fake: FakeE
     assert "its process ended (exit code 7)" in result.stderr
 
 
+@pytest.mark.req("C-404")
+def test_a_memory_that_does_not_keep_what_it_claims_is_put_to_no_model(fake: FakeEndpoint) -> None:
+    result = live(fake, "--json", "--arms", "off,push", "--repeat", 2, system="misbehaving:Crashing")
+    assert result.exit_code == 2
+    assert fake.asked == []
+    found = cells(result)
+    assert {arm: cell["status"] for arm, cell in found.items()} == {"off": "invalid", "push": "invalid"}
+    assert found["push"]["errors"] == found["push"]["judged_turns"] == 16
+    assert "misbehaving:Crashing push: 16 of 16 turns went wrong, one because: not admitted: " in result.stderr
+
+
 def test_a_memory_without_search_is_offered_the_tools_that_it_has(fake: FakeEndpoint) -> None:
     found = document(live(fake, "--json", system="misbehaving:Polite"))
     assert found["receipt"]["tools"] == {"misbehaving:Polite": ["get_page"]}

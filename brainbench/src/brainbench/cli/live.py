@@ -88,7 +88,9 @@ def wants_model(flags: dict[str, Any]) -> bool:
                     "with --out FILE"
                 )
         if flags["with_panel"]:
-            raise UsageError("--panel: not with --live or --llm: no model is asked there; run `brainbench panel` by itself")
+            raise UsageError(
+                "--panel: not with --live or --llm: no model is asked there; run `brainbench panel` by itself"
+            )
         return True
     if lone := [name for name in ONLY_WITH_A_MODEL if _given(name)]:
         raise UsageError(f"--{lone[0].replace('_', '-')}: only with --live or --llm")
