@@ -414,9 +414,9 @@ def _unchanged(choice: Choice, system: str, told: Callable[[str], None]) -> Iter
     for found in related(replace(choice, systems=names), told):
         most = f" but {float(found.relation.bound):.0%}" if found.relation.bound else ""
         expected = f"same counts{most}, {found.relation.name}"
-        told = found.trouble or f"{found.turned} of {found.of} turned"
+        counted = found.trouble or f"{found.turned} of {found.of} turned"
         status: Status = "ok" if found.holds and found.of else "untested" if found.holds else "BROKEN"
-        yield Finding(found.system, expected, f"{told} ({found.cell})", status, found.relation.why)
+        yield Finding(found.system, expected, f"{counted} ({found.cell})", status, found.relation.why)
 
 
 def findings(played: Played, expectations: Sequence[Expectation] = EXPECTATIONS) -> Iterator[Finding]:

@@ -84,6 +84,8 @@ class Player:
         left = user_turns(task.fixture)
         try:
             began = self.staged.begin(task, push=push)
+            if began.error is not None:
+                raise SystemFailure(began.error)
             if began.missing:
                 self.played.not_applicable[name] = began.missing
                 return

@@ -154,10 +154,8 @@ def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
     peak = _peak_mb()
     try:
-        system = _opened(task.system)
+        system = opened_for(task)
         losses = system.losses
-        if not task.can <= frozenset(system.can):
-            raise SystemFailure("it no longer claims the capabilities that it claimed at first")
         replayed = _play(task, system)
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
@@ -168,6 +166,14 @@ def play(task: Task) -> bytes:
 def _peak_mb() -> float:
     """The largest size so far of this worker, or of a process of its systems that runs and is larger."""
     return max(map(peak_mb, (os.getpid(), *children())))
+
+
+def opened_for(task: Task) -> System:
+    """The system of a task. SystemFailure if it can no longer do all that it could at first."""
+    system = _opened(task.system)
+    if not task.can <= frozenset(system.can):
+        raise SystemFailure("it no longer claims the capabilities that it claimed at first")
+    return system
 
 
 def _opened(name: str) -> System:
