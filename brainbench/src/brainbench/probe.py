@@ -77,7 +77,7 @@ def _each(choice: Choice, whole: Scoreboard, done: Callable[[str], None]) -> Ite
     for metric, tried in PROBES.items():
         cell = _cell(whole, tried.suite)
         base = cell.metrics.get(metric) if cell is not None else None
-        if cell is None or base is None:
+        if cell is None or base is None or cell.status != "scored":
             reason = cell.reason if cell is not None and cell.reason else "nothing was asked"
             yield Probed(metric, tried.broken, None, None, "untested", reason)
             continue
