@@ -32,6 +32,8 @@ LOST_OF_TEN = 3
 _ALIASES = re.compile(r"^aliases:[^\n]*\n(?:[ \t]+[^\n]*\n|-[ \t][^\n]*\n)*", re.MULTILINE)
 _TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
 _STRAY = "people/nobody-at-all"
+_NEWEST = ""
+"""The slug of no page, under which the last one written to a source is remembered."""
 
 
 class Broken(System):
@@ -63,12 +65,31 @@ Broken.read_pages = System.read_pages  # type: ignore[method-assign]
 Broken.write_pages = System.write_pages  # type: ignore[method-assign]
 
 
-class Degraded(Broken):
-    """Knows no aliases, and has lost three facts of ten."""
+class Remembering(Broken):
+    """Keeps what a break needs of what was written, by source and slug, and in each snapshot what it was by then."""
+
+    def __init__(self, whole: System) -> None:
+        super().__init__(whole)
+        self._written: dict[tuple[str, str], str] = {}
+        self._kept: dict[str, dict[tuple[str, str], str]] = {}
 
     def open(self, run: RunContext) -> None:
-        self._written: dict[tuple[str, str], str] = {}
+        self._written = {}
         self.whole.open(run)
+
+    def keep(self, name: str) -> None:
+        self._kept[name] = dict(self._written)
+        self.whole.keep(name)
+
+    def restore(self, name: str) -> bool:
+        restored = self.whole.restore(name)
+        if restored is True:
+            self._written = dict(self._kept.get(name, {}))
+        return restored
+
+
+class Degraded(Remembering):
+    """Knows no aliases, and has lost three facts of ten."""
 
     def write_page(self, page: PageIn) -> None:
         self.whole.write_page(self._nameless(page))
@@ -113,18 +134,14 @@ def _lost(fact: str) -> bool:
     return hashlib.sha256(fact.encode("utf-8", "surrogatepass")).digest()[0] % 10 < LOST_OF_TEN
 
 
-class TitlesOnly(Broken):
+class TitlesOnly(Remembering):
     """Finds a page only where its whole title stands in the turn."""
 
     speaks = True
 
-    def open(self, run: RunContext) -> None:
-        self._titles: dict[tuple[str, str], str] = {}
-        self.whole.open(run)
-
     def write_page(self, page: PageIn) -> None:
         title = _TITLE.search(page.content)
-        self._titles[page.source, page.slug] = title.group(1).strip("\"'").casefold() if title else page.slug
+        self._written[page.source, page.slug] = title.group(1).strip("\"'").casefold() if title else page.slug
         self.whole.write_page(page)
 
     def context(self, ask: Ask) -> Injection:
@@ -138,28 +155,24 @@ class TitlesOnly(Broken):
 
     def _named(self, source: str, text: str) -> frozenset[str]:
         said = text.casefold()
-        return frozenset(slug for (where, slug), title in self._titles.items() if where == source and title in said)
+        return frozenset(slug for (where, slug), title in self._written.items() if where == source and title in said)
 
 
-class NeverSilent(Broken):
+class NeverSilent(Remembering):
     """Brings the page that was written last wherever it would have been silent."""
 
     speaks = True
 
-    def open(self, run: RunContext) -> None:
-        self._newest: dict[str, str] = {}
-        self.whole.open(run)
-
     def write_page(self, page: PageIn) -> None:
-        self._newest[page.source] = page.slug
+        self._written[page.source, _NEWEST] = page.slug
         self.whole.write_page(page)
 
     def context(self, ask: Ask) -> Injection:
-        said, slug = self.whole.context(ask), self._newest.get(ask.source)
+        said, slug = self.whole.context(ask), self._written.get((ask.source, _NEWEST))
         return said if slug is None or told(said) else Injection(f"- → `{slug}`", ids=(slug,))
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        slug = self._newest.get(source)
+        slug = self._written.get((source, _NEWEST))
         hits = list(self.whole.search(source, query, limit))
         return hits if slug is None else [*hits[: max(0, limit - 1)], SearchHit(slug, title=query)]
 
