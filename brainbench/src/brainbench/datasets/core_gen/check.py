@@ -28,10 +28,10 @@ class Inspection:
     gold_facts: int
     probes: Mapping[str, int]
 
-    def must_share(self, stratum: str) -> float:
-        """The share of must-turns among the know-to-ask turns of a stratum."""
+    def must_share(self, stratum: str) -> float | None:
+        """The share of must-turns among the know-to-ask turns of a stratum; None where it has none of them."""
         must, quiet = self.labels.get((stratum, "must"), 0), self.labels.get((stratum, "must_not"), 0)
-        return must / (must + quiet)
+        return must / (must + quiet) if must + quiet else None
 
     def table(self) -> str:
         """The counts, one line each."""
@@ -39,7 +39,9 @@ class Inspection:
         lines += [f"  {name}: {n}" for name, n in sorted(self.categories.items())]
         for stratum in ("easy", "medium", "hard"):
             must, quiet = self.labels.get((stratum, "must"), 0), self.labels.get((stratum, "must_not"), 0)
-            lines.append(f"know-to-ask, {stratum}: {must} must, {quiet} must_not ({self.must_share(stratum):.2f})")
+            share = self.must_share(stratum)
+            told = "-" if share is None else f"{share:.2f}"
+            lines.append(f"know-to-ask, {stratum}: {must} must, {quiet} must_not ({told})")
         lines.append(f"{self.scripted_facts} scripted facts, {self.gold_facts} gold facts")
         lines += [f"probes, {channel}: {n}" for channel, n in sorted(self.probes.items())]
         return "\n".join(lines)
