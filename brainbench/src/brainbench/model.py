@@ -328,6 +328,17 @@ class Injection:
     preamble: str = ""
     degraded: tuple[str, ...] = ()
 
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """The pages that it brings, each once; none without a text, since nothing then stands before the model.
+
+        >>> Injection("- **Ada** → `people/ada`").brought, Injection("", ids=("people/ada",)).brought
+        (('people/ada',), ())
+        """
+        if not self.text:
+            return ()
+        return pointer_ids(self.text) if self.ids is None else tuple(dict.fromkeys(self.ids))
+
 
 def pointer_ids(text: str) -> tuple[str, ...]:
     """The page ids that a rendered block points at, in order, each once.

@@ -37,7 +37,6 @@ from brainbench.model import (
     SessionBreak,
     Turn,
     Write,
-    pointer_ids,
 )
 from brainbench.seams import Codec, load_codec, seam_named
 from brainbench.systems import System
@@ -355,12 +354,9 @@ class _Play:
 
 
 def _injected(event_id: int, injection: object, most: int) -> Observation:
-    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count.
-
-    Ids without any text put nothing before a model, so they bring nothing.
-    """
+    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
     told = plain(injection, Injection)
-    ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids)) if told.text else ()
+    ids = told.brought
     size = len(told.text) + len(told.preamble) + sum(map(len, (*ids[:most], *told.degraded)))
     if size > ANSWER_LIMIT:
         raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")

@@ -21,7 +21,6 @@ from brainbench.model import (
     RunContext,
     SearchHit,
     SourceDecl,
-    pointer_ids,
 )
 from brainbench.replay import FIRST_TIME
 from brainbench.systems import System
@@ -86,14 +85,10 @@ def _context(system: System) -> Iterator[str]:
     told = []
     for slug, title, _ in PLANTED:
         ask = asked(f"What do I have on {title}?", f"admission-{slug}")
-        told.append(_brought(plain(system.context(ask), Injection), slug))
+        said = plain(system.context(ask), Injection)
+        told.append(slug in said.brought or slug in said.text)
     if Capability.PAGE_WRITE in system.can and not any(told):
         yield f"context brought no planted page in {len(told)} turns that asked for one by its title"
-
-
-def _brought(injection: Injection, slug: str) -> bool:
-    ids = pointer_ids(injection.text) if injection.ids is None else injection.ids
-    return slug in ids or slug in injection.text
 
 
 def _sources(system: System) -> Iterator[str]:

@@ -169,7 +169,7 @@ class NeverSilent(Remembering):
 
     def context(self, ask: Ask) -> Injection:
         said, slug = self.whole.context(ask), self._written.get((ask.source, _NEWEST))
-        return said if slug is None or told(said) else Injection(f"- → `{slug}`", ids=(slug,))
+        return said if slug is None or said.brought else Injection(f"- → `{slug}`", ids=(slug,))
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
         slug = self._written.get((source, _NEWEST))
@@ -184,7 +184,7 @@ class StrayPage(Broken):
 
     def context(self, ask: Ask) -> Injection:
         said = self.whole.context(ask)
-        ids = told(said)
+        ids = said.brought
         return replace(said, text=f"{said.text}\n- → `{_STRAY}`", ids=(*ids, _STRAY)) if ids else said
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -203,7 +203,7 @@ class OnePage(Broken):
 
     def context(self, ask: Ask) -> Injection:
         said = self.whole.context(ask)
-        first = told(said)[:1]
+        first = said.brought[:1]
         return only(said, lambda slug: slug in first)
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -267,7 +267,7 @@ class PointersOnly(Altered):
     speaks = True
 
     def context(self, ask: Ask) -> Injection:
-        ids = told(self.whole.context(ask))
+        ids = self.whole.context(ask).brought
         return Injection("\n".join(f"- → `{slug}`" for slug in ids), ids=ids)
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -289,13 +289,8 @@ class OneSource(Broken):
         self.whole.write_page(replace(page, source=self._asked))
 
 
-def told(said: Injection) -> tuple[str, ...]:
-    """The pages that an injection brings."""
-    return pointer_ids(said.text) if said.ids is None else said.ids
-
-
 def only(said: Injection, wanted: Callable[[str], bool]) -> Injection:
     """An injection without the pages that are not wanted: without their ids, and the lines that point at them."""
-    kept = tuple(slug for slug in told(said) if wanted(slug))
+    kept = tuple(slug for slug in said.brought if wanted(slug))
     lines = (line for line in said.text.splitlines() if all(map(wanted, pointer_ids(line))))
     return replace(said, text="\n".join(lines) if kept else "", ids=kept)
