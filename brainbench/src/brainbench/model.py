@@ -18,6 +18,8 @@ V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
 """The suites of the v1 interchange format."""
 SUITE_NAMES = (*V1_SUITES,)
 """Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
+PUSH_SUITES = ("know-to-ask", "push")
+"""Those that judge what is brought to every turn."""
 _POINTER = re.compile(r"→ `([^`\n]+)`")
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 

@@ -19,6 +19,7 @@ from brainbench.gold import Gold
 from brainbench.metamorphic import related
 from brainbench.metrics import METRICS, Count, Judged, Measured, Ratio, counts, pooled
 from brainbench.model import (
+    PUSH_SUITES,
     FactRow,
     Fixture,
     Observation,
@@ -287,7 +288,7 @@ def fails_the_gate(played: Played, system: str, metric: str) -> Told:
     """The floors of the gate's profile stop it."""
     board = played.run.board
     own = [c for c in board.cells if c.system == system]
-    if not any(c.status == "scored" and c.suite in ("know-to-ask", "push") and c.gold_total for c in own):
+    if not any(c.status == "scored" and c.suite in PUSH_SUITES and c.gold_total for c in own):
         return "untested", "nothing was asked"
     floors = list(floor_breaches(played.profile, baseline_of(replace(board, cells=tuple(own)))))
     return ("ok" if floors else "BROKEN"), f"{len(floors)} floors broken"

@@ -15,6 +15,7 @@ import rfc8785
 
 from brainbench.errors import SystemFailure
 from brainbench.model import (
+    PUSH_SUITES,
     Ask,
     Capability,
     Confirm,
@@ -48,8 +49,6 @@ ANSWER_LIMIT = 1 << 20
 """Characters of one injection above which a system is in error; real harnesses cut at 10,000."""
 FACTS_PER_TURN = 10
 """How many facts a reader may be handed on one turn."""
-PUSHED = frozenset({"know-to-ask", "push"})
-"""The suites that judge what is brought to every turn."""
 
 
 class TooSlow(SystemFailure):
@@ -264,7 +263,7 @@ class _Play:
         origin = self.origins.get(turn.event_id)
         suites = set(self.declares[origin.fixture_id] if origin else self.fixture.suites)
         wanted = suites & set(self.seam.suites)
-        return bool(wanted & PUSHED) or ("continuity" in wanted and self.number > 1)
+        return bool(wanted & set(PUSH_SUITES)) or ("continuity" in wanted and self.number > 1)
 
     def _ask(self, turn: Turn) -> Observation:
         session = self.session

@@ -22,6 +22,7 @@ import msgspec
 
 from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import (
+    PUSH_SUITES,
     Capability,
     Fixture,
     ModelDoor,
@@ -33,7 +34,7 @@ from brainbench.model import (
     SessionBreak,
     Turn,
 )
-from brainbench.replay import PUSHED, replay
+from brainbench.replay import replay
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import children, limit_files, peak_mb, remove
@@ -104,7 +105,7 @@ def blind(task: Task) -> Task:
 def _pushed(suites: Iterable[str]) -> tuple[str, ...]:
     """The suites, without telling whether one or both of those about pushed pages judge."""
     found = set(suites)
-    return tuple(sorted(found | PUSHED if found & PUSHED else found))
+    return tuple(sorted(found.union(PUSH_SUITES) if found & set(PUSH_SUITES) else found))
 
 
 def unplayed(task: Task, reason: str) -> Replayed:

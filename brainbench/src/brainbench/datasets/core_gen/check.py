@@ -10,7 +10,7 @@ from pathlib import Path
 from brainbench import corpus, gold
 from brainbench.errors import Fault
 from brainbench.gold import EventGold, Gold, GoldFact, Probe
-from brainbench.model import Fixture, SessionBreak, Turn, Write
+from brainbench.model import PUSH_SUITES, Fixture, SessionBreak, Turn, Write
 from brainbench.suites.leaks import canaries
 from brainbench.suites.matching import says
 
@@ -83,7 +83,7 @@ def _faults(fixture: Fixture, its_gold: Gold) -> Iterator[Fault]:
         yield from (Fault(fixture.file, probe.probe_id, reason) for reason in _probe(fixture, probe, pages))
     labelled = {e.event_id for e in its_gold.events.values() if e.retrieve is not None}
     for turn in fixture.events:
-        asked = isinstance(turn, Turn) and turn.role == "user" and {"know-to-ask", "push"} & set(fixture.suites)
+        asked = isinstance(turn, Turn) and turn.role == "user" and set(PUSH_SUITES) & set(fixture.suites)
         if asked and turn.event_id not in labelled:
             yield Fault(fixture.file, f"events.{turn.event_id}", "a user turn without a label")
 
