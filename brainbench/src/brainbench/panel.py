@@ -46,7 +46,6 @@ LARGE = 1000
 """Pages in a brain from which on drawing by lot finds next to nothing."""
 FULL, DEGRADED = "the system", "degraded"
 """How the table names the system under test, and the same with its aliases and three facts of ten taken away."""
-COMPARED = ("null", "always-silent", "always-inject", "echo", "random", "full-context", "bm25", "files+grep")
 WAYS = ("again", "with other jobs", "in another order")
 """How the system is played once more."""
 MUST_FAIL = ("null", "always-inject", "always-silent", "echo", "full-context")
@@ -235,7 +234,7 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
     """In every seam the damage shows in pairs of the same item: exact McNemar test, one per cent."""
     told: list[tuple[Fraction, Told]] = []
     for cell in played.cells(FULL, METRICS[metric].suite):
-        whole, damaged = (_successes(played.judged(s, cell), metric) for s in (FULL, system))
+        whole, damaged = (PAIRS[metric](played.judged(s, cell)) for s in (FULL, system))
         lost = sum(right and not damaged.get(item, False) for item, right in whole.items())
         won = sum(not right and damaged.get(item, False) for item, right in whole.items())
         p = mcnemar(lost, won)
@@ -252,15 +251,25 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
     return max(told, key=lambda item: (("ok", "untested", "BROKEN").index(item[1][0]), item[0]))[1]
 
 
-def _successes(judged: Judged, metric: str) -> dict[str, bool]:
-    """Per counted item whether the system did well on it."""
-    if metric == "know_to_ask_failure_rate":
-        return {t.item: t.helped for t in judged.turns if t.retrieve == "must"}
-    if metric == "push_recall":
-        room = judged.capacity
-        must = [t for t in judged.turns if t.retrieve == "must"]
-        return {t.item: len(t.gold - t.missed) >= min(room, len(t.gold)) for t in must}
+def _helped(judged: Judged) -> dict[str, bool]:
+    return {t.item: t.helped for t in judged.turns if t.retrieve == "must"}
+
+
+def _recalled(judged: Judged) -> dict[str, bool]:
+    must = [t for t in judged.turns if t.retrieve == "must"]
+    return {t.item: len(t.gold - t.missed) >= min(judged.capacity, len(t.gold)) for t in must}
+
+
+def _survived(judged: Judged) -> dict[str, bool]:
     return {f.item: f.survived for f in judged.facts}
+
+
+PAIRS: Mapping[str, Callable[[Judged], dict[str, bool]]] = {
+    "know_to_ask_failure_rate": _helped,
+    "push_recall": _recalled,
+    "write_back_fidelity": _survived,
+}
+"""Metric -> for each counted item whether a system did well on it. By these a damaged and a whole one are paired."""
 
 
 def at_ceiling(played: Played, system: str, metric: str) -> Told:
@@ -368,7 +377,7 @@ EXPECTATIONS: tuple[Expectation, ...] = (
         Expectation(
             DEGRADED, name, "worse, p < 0.01", worse_than_full, "a damaged memory must be told from a whole one"
         )
-        for name in ("know_to_ask_failure_rate", "push_recall", "write_back_fidelity")
+        for name in PAIRS
     ),
     *(
         Expectation(name, "", "fails the gate", fails_the_gate, "the gate must stop what is no memory")
@@ -376,7 +385,9 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     ),
     *(Expectation(name, "", f"seen alike, {how}", same_seen(how), _AGAIN) for name in (FULL, "random") for how in WAYS),
 )
-"""Every expectation. A row whose system or fixtures are not at hand is untested, and says so."""
+"""Every expectation. A row whose fixtures are not at hand is untested, and says so."""
+COMPARED = tuple(dict.fromkeys(row.system for row in EXPECTATIONS if row.system not in (FULL, DEGRADED, "oracle")))
+"""The systems that are played beside the one under test."""
 
 
 def panel(
