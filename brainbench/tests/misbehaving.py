@@ -354,12 +354,20 @@ class Searching(Polite):
 
 
 class Amnesiac(Searching):
+    """Finds pages until it is played."""
+
     def search(self, source: str, query: str, limit: int) -> list[SearchHit]:
+        if query in {title for _, title, _ in PLANTED}:
+            return super().search(source, query, limit)
         raise ValueError("I forgot")
 
 
 class SearchCrashing(Searching):
+    """Finds pages until it is played."""
+
     def search(self, source: str, query: str, limit: int) -> list[SearchHit]:
+        if query in {title for _, title, _ in PLANTED}:
+            return super().search(source, query, limit)
         os._exit(7)
 
 
@@ -378,7 +386,8 @@ class Spying(Searching):
             if b"pytest" in places[-1]:
                 break
         found = any(b"sk-very-secret" in place for place in places)
-        return [SearchHit("none", text=f"looked at {len(places)} places, {'found the key' if found else 'no key'}")]
+        seen = SearchHit("none", text=f"looked at {len(places)} places, {'found the key' if found else 'no key'}")
+        return [seen, *super().search(source, query, limit)][:limit]
 
 
 class Dawdling(Polite):

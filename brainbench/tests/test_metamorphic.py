@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +15,14 @@ from brainbench.metamorphic import (
     RELATIONS,
     Related,
     Relation,
+    another_seed,
     filled_in_reverse,
     related,
     renamed,
     with_people_renamed,
 )
 from brainbench.run import choose
+from brainbench.suites import Cell
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 CORE = Path(__file__).parents[2] / "corpus" / "core"
@@ -99,6 +103,46 @@ def test_a_system_that_brings_the_newest_page_turns_on_the_order_of_pages(monkey
 
 
 def test_as_many_may_turn_as_the_relation_says_and_no_more() -> None:
-    relation = Relation("x", Fraction(2, 100), "")
+    relation = Relation("x", Fraction(2, 100), "", another_seed)
     assert Related(relation, "s", 2, 100, "").holds
     assert not Related(relation, "s", 3, 100, "").holds
+
+
+def cell(suite: str, of: int, *failed: str, **more: Any) -> Cell:
+    items = {"gold_total": of, "gold_failed": len(failed), "failed_items": failed}
+    return replace(Cell("s", "codex", "contract", suite, "scored"), **{**items, **more})
+
+
+SEED, _, PEOPLE = RELATIONS
+
+
+def test_the_cell_is_told_in_which_the_largest_share_turned() -> None:
+    plain = (cell("know-to-ask", 200, "f/1", "f/2", "f/3"), cell("push", 20, "f/1/a", "f/1/b"))
+    found = metamorphic._compared(PEOPLE, "s", plain, (cell("know-to-ask", 200), cell("push", 20)))
+    assert (found.cell, found.turned, found.of, found.holds) == ("codex/push", 2, 20, False)
+
+
+def test_a_cell_of_which_nothing_was_asked_does_not_stand_for_one_that_was() -> None:
+    cells = (cell("know-to-ask", 0), cell("push", 20))
+    assert metamorphic._compared(SEED, "s", cells, cells).of == 20
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid"])
+def test_a_cell_that_is_no_measurement_does_not_hold_before_or_after_the_change(status: str) -> None:
+    sound, unsound = cell("push", 20), cell("push", 20, status=status, reason="no fixture could be seeded")
+    after = metamorphic._compared(SEED, "s", (sound,), (unsound,))
+    before = metamorphic._compared(SEED, "s", (unsound,), (sound,))
+    assert (after.holds, after.trouble) == (False, f"{status} another seed: no fixture could be seeded")
+    assert (before.holds, before.trouble) == (False, f"{status} as it is: no fixture could be seeded")
+
+
+def test_a_suite_that_a_system_cannot_be_asked_is_left_out() -> None:
+    cells = (cell("push", 0, status="not_applicable"),)
+    assert metamorphic._compared(SEED, "s", cells, cells).cell == "nothing was asked"
+
+
+def test_every_page_that_goes_another_way_counts_where_people_are_renamed() -> None:
+    before = cell("push", 200, "f/1/people/mira-tolland", "f/1/people/ada-quill", "f/1/companies/tolland")
+    after = cell("push", 200, "f/1/people/nose-vummepf")
+    found = metamorphic._compared(PEOPLE, "s", (before,), (after,))
+    assert (found.turned, found.of) == (2, 200)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,11 +16,14 @@ from brainbench import panel as validity
 from brainbench.cli import main
 from brainbench.evidence.committed import find_profile
 from brainbench.evidence.profile import Profile
-from brainbench.metrics import METRICS, Count, Judged, JudgedTurn, Mean, Measured, Ratio
+from brainbench.metamorphic import RELATIONS, Related
+from brainbench.metrics import METRICS, Count, Judged, JudgedFact, JudgedTurn, Mean, Measured, Ratio
 from brainbench.model import Fixture, Write
 from brainbench.panel import DEGRADED, EXPECTATIONS, Expectation, Finding, Played, findings, panel
-from brainbench.run import choose
+from brainbench.replay.sweep import Sweep
+from brainbench.run import choose, measure
 from brainbench.suites import Cell
+from brainbench.systems import SYSTEMS
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.req("C-620")]
@@ -140,6 +144,23 @@ def test_a_damaged_memory_that_scores_better_than_the_whole_one_breaks_the_expec
         assert found.status == ("BROKEN" if one(seen, row).status == "ok" else "untested"), found
 
 
+@pytest.mark.parametrize(
+    ("lost", "won", "status"),
+    [(8, 0, "ok"), (7, 0, "untested"), (8, 1, "BROKEN"), (0, 8, "BROKEN"), (0, 0, "untested")],
+)
+def test_damage_must_show_in_pairs_that_chance_would_seldom_give(
+    seen: Played, monkeypatch: pytest.MonkeyPatch, lost: int, won: int, status: str
+) -> None:
+    def judged(played: Played, system: str, cell: Cell) -> Judged:
+        right = [system == validity.FULL] * lost + [system == DEGRADED] * won + [True] * 5
+        return Judged(facts=tuple(JudgedFact(f"f/{n}/fact 1", False, well, well) for n, well in enumerate(right)))
+
+    monkeypatch.setattr(Played, "judged", judged)
+    (row,) = rows(lambda r: r.system == DEGRADED and r.metric == "write_back_fidelity")
+    found = one(seen, row)
+    assert (found.status, f"{lost} of {lost + 5} lost, {won} won" in found.measured) == (status, True)
+
+
 def test_too_few_pairs_are_said_to_be_too_few(seen: Played) -> None:
     fixtures = seen.run.corpus.fixtures[:3]
     few = replace(seen, run=replace(seen.run, corpus=replace(seen.run.corpus, fixtures=fixtures)))
@@ -149,13 +170,28 @@ def test_too_few_pairs_are_said_to_be_too_few(seen: Played) -> None:
         assert "underpowered" in found.measured
 
 
+@pytest.mark.parametrize("metric", ["know_to_ask_failure_rate", "write_back_fidelity"])
+def test_a_damaged_system_is_paired_by_the_items_of_its_metric(seen: Played, metric: str) -> None:
+    (cell,) = seen.cells(validity.FULL, METRICS[metric].suite)
+    right = validity.PAIRS[metric](seen.judged(validity.FULL, cell)).values()
+    value = cell.metrics[metric]
+    assert isinstance(value, Ratio)
+    well = value.of - value.n if METRICS[metric].better == "lower" else value.n
+    assert (sum(right), len(right)) == (well, value.of)
+
+
+def test_a_system_that_no_row_can_play_is_no_system() -> None:
+    assert set(validity.COMPARED) <= set(SYSTEMS)
+    assert {row.system for row in EXPECTATIONS} - set(validity.COMPARED) == {validity.FULL, DEGRADED, "oracle"}
+
+
 def test_bringing_one_of_two_pages_where_one_fits_is_no_loss_whichever_it_is() -> None:
     def judged(slug: str) -> Judged:
         turn = JudgedTurn("f/1", "must", gold=frozenset({"a", "b"}), injected=(slug,))
         return Judged(turns=(turn,), capacity=1)
 
     for slug, right in (("a", True), ("b", True), ("c", False)):
-        assert validity._successes(judged(slug), "push_recall") == {"f/1": right}
+        assert validity.PAIRS["push_recall"](judged(slug)) == {"f/1": right}
 
 
 def test_looking_that_finds_no_more_than_the_lot_breaks_the_expectation(seen: Played) -> None:
@@ -191,14 +227,41 @@ def _padded(fixture: Fixture) -> tuple[Write, ...]:
     return (*fixture.setup, *more)
 
 
-def test_errors_of_a_panel_system_break_its_expectations(seen: Played) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"errors": 1, "reason": "1 of 9 events went wrong"},
+        {"status": "invalid", "reason": "3 of 9 fixtures could not be seeded, more than 2 %"},
+        {"status": "failed", "reason": "no fixture could be seeded"},
+    ],
+    ids=["errors", "unfilled", "failed"],
+)
+def test_a_cell_of_a_panel_system_that_is_no_measurement_breaks_its_expectations(
+    seen: Played, trouble: dict[str, Any]
+) -> None:
     (row,) = rows(lambda r: r.system == "echo" and r.metric == "push_recall")
-    cells = tuple(
-        replace(c, errors=1, reason="1 of 9 events went wrong") if c.key == "echo/openclaw/push" else c
-        for c in seen.run.board.cells
-    )
+    cells = tuple(replace(c, **trouble) if c.key == "echo/openclaw/push" else c for c in seen.run.board.cells)
     found = one(replace(seen, run=replace(seen.run, board=replace(seen.run.board, cells=cells))), row)
-    assert (found.status, found.measured) == ("BROKEN", "openclaw: 1 of 9 events went wrong")
+    assert (found.status, found.measured) == ("BROKEN", f"openclaw: {trouble['reason']}")
+
+
+def test_a_system_that_could_not_be_measured_after_a_change_breaks_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Related(RELATIONS[0], "bm25", 0, 20, "codex/push", "failed another seed: no fixture could be seeded")
+    asked = Related(RELATIONS[1], "bm25", 0, 0, "nothing was asked")
+    monkeypatch.setattr(validity, "related", lambda choice, told: [lost, asked])
+    found = list(validity._unchanged(choose(corpus="pocket", systems=("bm25",)), "bm25", lambda what: None))
+    assert [f.status for f in found] == ["BROKEN", "untested"]
+    assert found[0].measured == "failed another seed: no fixture could be seeded (codex/push)"
+
+
+def test_a_memory_that_was_not_admitted_is_not_played_again_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    names = ("misbehaving:Crashing", "random")
+    run = measure(choose(fixtures=MINI / "fixtures", gold=MINI / "gold", systems=names, harness="openclaw"))
+    kept: list[Any] = []
+    monkeypatch.setattr(validity, "played", lambda *given, **how: kept.append(how["refused"]) or Sweep())
+    validity._seen_alike(run, names[0], lambda what: None)
+    assert [list(refused) for refused in kept] == [["misbehaving:Crashing"]] * len(validity.WAYS)
 
 
 def brainbench(*argv: object) -> tuple[int, str, str]:

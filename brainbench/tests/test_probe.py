@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from brainbench import probe as probes
 from brainbench.cli import main
 from brainbench.errors import NothingMeasured
 from brainbench.metrics import METRICS, Ratio
+from brainbench.model import CellStatus
 from brainbench.probe import PROBES, Probe, probe
 from brainbench.run import choose
 from brainbench.systems import BREAKS
@@ -74,7 +76,19 @@ def test_the_table_shows_both_counts() -> None:
     assert rows["false_fire_rate"].split()[:2] == ["never-silent", "false_fire_rate"]
     assert rows["continuity_rate"].rstrip().endswith("untested: the system lacks conversation_write")
     assert "never-silent for false_fire_rate ..." in err
-    assert code in (0, 1)
+    assert (code, "NOT BREACHED" in out) == (1, True), err
+
+
+@pytest.mark.parametrize("status", ["invalid", "failed"])
+def test_a_whole_system_that_cannot_be_trusted_leaves_its_probes_untested(
+    status: CellStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = choose(systems=("bm25",), harness="openclaw", suite="know-to-ask", **V1)  # type: ignore[arg-type]
+    whole = probes.measure(choice).board
+    cells = tuple(replace(cell, status=status, reason="3 of 9 fixtures could not be seeded") for cell in whole.cells)
+    monkeypatch.setattr(probes, "PROBES", {"false_fire_rate": PROBES["false_fire_rate"]})
+    (told,) = probes._each(choice, replace(whole, cells=cells), lambda what: None)
+    assert (told.verdict, told.why) == ("untested", "3 of 9 fixtures could not be seeded")
 
 
 def brainbench(*more: str) -> tuple[int, str, str]:
@@ -86,7 +100,7 @@ def brainbench(*more: str) -> tuple[int, str, str]:
 def test_a_broken_cell_that_cannot_be_trusted_has_breached_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = probes.measure(choose(systems=("bm25",), harness="openclaw", suite="know-to-ask", **V1)).board  # type: ignore[arg-type]
     (cell,) = whole.cells
-    failed = probes.replace(whole, cells=(probes.replace(cell, status="invalid", reason="all went wrong"),))
+    failed = replace(whole, cells=(replace(cell, status="invalid", reason="all went wrong"),))
     base = cell.metrics["false_fire_rate"]
     assert isinstance(base, Ratio)
     told = probes._probed("false_fire_rate", PROBES["false_fire_rate"], whole, failed, base)

@@ -58,7 +58,7 @@ from brainbench.corpus.shape import (
 )
 from brainbench.corpus.words import find_name
 from brainbench.errors import CorpusError, Fault, NothingMeasured
-from brainbench.model import Fixture, Origin, ScriptedFact, SessionBreak, Turn
+from brainbench.model import PUSH_SUITES, Fixture, Origin, ScriptedFact, SessionBreak, Turn
 
 Retrieve = Literal["must", "may", "must_not"]
 
@@ -432,8 +432,8 @@ def _v1_cross(value: Mapping[str, Any], partner: Document) -> Iterator[Finding]:
         asks = turn.get("should_retrieve") is True
         if roles[turn_id] == "assistant":
             yield from _on_an_assistant_turn(turn, steps, partner.file)
-        elif asks and not listed(turn, "gold_slugs") and suites & {"know-to-ask", "push"}:
-            why = f"{partner.file} declares know-to-ask or push"
+        elif asks and not listed(turn, "gold_slugs") and suites & set(PUSH_SUITES):
+            why = f"{partner.file} declares {' or '.join(PUSH_SUITES)}"
             reason = f"missing or empty; should_retrieve is true and {why}, so it needs a page"
             yield Finding(cross_rank(4) + place, (*steps, "gold_slugs"), reason)
     yield from _v1_continuity(value, partner)
@@ -610,7 +610,7 @@ def _v1_gold(fixture: Fixture, by_id: Mapping[str, Document]) -> Gold:
 def _event_gold(event: Turn, turn: Mapping[str, Any], suites: Sequence[str]) -> EventGold:
     """Only what the fixture's own suites may judge in this script: a writer's turns ask nothing when it is read."""
     retrieve: Retrieve | None = None
-    if event.role == "user" and {"know-to-ask", "push"} & set(suites):
+    if event.role == "user" and set(PUSH_SUITES) & set(suites):
         retrieve = "must" if turn["should_retrieve"] else "must_not"
     return EventGold(
         event.event_id,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,73 +26,79 @@ _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 _NAME = re.compile(r"\b[A-Z][a-z]{3,}\b")
 _RINGS = ("aeiou", "bcdfghjklmnpqrstvwxz")
 _NEXT = {letter: ring[(at + 1) % len(ring)] for ring in _RINGS for at, letter in enumerate(ring)}
+_RING = {letter: ring[0] for ring in _RINGS for letter in ring}
 Document = dict[str, Any]
+Change = Callable[[Choice, Path], Choice]
+"""What plays a choice changed; an empty directory is there for a changed corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A change, and the share of what was asked that it may turn."""
+    """A change, and the share of what was asked that it may turn.
+
+    `item` gives what an item is called both before and after the change, where the change renames it.
+    """
 
     name: str
     bound: Fraction
     why: str
-
-
-RELATIONS: tuple[Relation, ...] = (
-    Relation("another seed", Fraction(0), "a seed names and orders fixtures, and nothing else"),
-    Relation("brains filled in reverse", Fraction(0), "a memory holds what it was given, in whatever order"),
-    Relation("people renamed", Fraction(2, 100), "a name is a name; misspelt and listed ones may go another way"),
-)
+    change: Change
+    item: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What a change did to one system: how many items of a cell turned, in the cell where most did."""
+    """What a change did to one system: how many items of a cell turned, in the cell where the largest share did.
+
+    `trouble` says why that cell, before or after the change, is no measurement; "" where both are.
+    """
 
     relation: Relation
     system: str
     turned: int
     of: int
     cell: str
+    trouble: str = ""
+
+    @property
+    def share(self) -> Fraction:
+        """The part of what was asked that turned; 0 where nothing was."""
+        return Fraction(self.turned, max(1, self.of))
 
     @property
     def holds(self) -> bool:
-        """Whether no more items turned than may."""
-        return Fraction(self.turned, max(1, self.of)) <= self.relation.bound
+        """Whether both were measured, and no more items turned than may."""
+        return not self.trouble and self.share <= self.relation.bound
 
 
-def related(choice: Choice, told: Callable[[str], None] = lambda what: None) -> Iterator[Related]:
-    """What every change does to the systems of the choice."""
-    told("playing as it is")
-    plain = measure(choice).board.cells
-    for relation in RELATIONS:
-        told(f"playing with {relation.name}")
-        with tempfile.TemporaryDirectory(prefix="brainbench-related-") as directory:
-            now = measure(_changed(choice, relation, Path(directory))).board.cells
-        yield from (_compared(relation, system, plain, now) for system in choice.systems)
+def another_seed(choice: Choice, place: Path) -> Choice:
+    """The choice with the next seed."""
+    return replace(choice, seed=choice.seed + 1)
 
 
-def _changed(choice: Choice, relation: Relation, place: Path) -> Choice:
-    if relation.name == "another seed":
-        return replace(choice, seed=choice.seed + 1)
-    change = _CHANGES[relation.name]
-    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
-    played = {name for f in corpus.fixtures for name in (f.fixture_id, *dict(f.declares))}
-    for folder in ("fixtures", "gold"):
-        (place / folder).mkdir()
-    gold = {path.name.removesuffix(golds.SUFFIX): path for path in choice.gold.glob(f"*{golds.SUFFIX}")}
-    for path in choice.fixtures.glob(f"*{corpora.SUFFIX}"):
-        name = path.name.removesuffix(corpora.SUFFIX)
-        fixture: Document = json.loads(path.read_text(encoding="utf-8"))
-        if fixture["fixture_id"] in played:
-            pair = change(fixture, json.loads(gold[name].read_text(encoding="utf-8")))
-            for folder, suffix, document in zip(
-                ("fixtures", "gold"), (corpora.SUFFIX, golds.SUFFIX), pair, strict=True
-            ):
-                (place / folder / f"{name}{suffix}").write_text(json.dumps(document), encoding="utf-8")
-    if corpus.manifest is not None:
-        golds.write_manifest(place, replace(corpus.manifest, split=None, groups={}))
-    return replace(choice, fixtures=place / "fixtures", gold=place / "gold")
+def rewritten(change: Callable[[Document, Document], tuple[Document, Document]]) -> Change:
+    """What changes every fixture of a corpus and its gold in this way."""
+
+    def changed(choice: Choice, place: Path) -> Choice:
+        corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
+        played = {name for f in corpus.fixtures for name in (f.fixture_id, *dict(f.declares))}
+        for folder in ("fixtures", "gold"):
+            (place / folder).mkdir()
+        gold = {path.name.removesuffix(golds.SUFFIX): path for path in choice.gold.glob(f"*{golds.SUFFIX}")}
+        for path in choice.fixtures.glob(f"*{corpora.SUFFIX}"):
+            name = path.name.removesuffix(corpora.SUFFIX)
+            fixture: Document = json.loads(path.read_text(encoding="utf-8"))
+            if fixture["fixture_id"] in played:
+                pair = change(fixture, json.loads(gold[name].read_text(encoding="utf-8")))
+                for folder, suffix, document in zip(
+                    ("fixtures", "gold"), (corpora.SUFFIX, golds.SUFFIX), pair, strict=True
+                ):
+                    (place / folder / f"{name}{suffix}").write_text(json.dumps(document), encoding="utf-8")
+        if corpus.manifest is not None:
+            golds.write_manifest(place, replace(corpus.manifest, split=None, groups={}))
+        return replace(choice, fixtures=place / "fixtures", gold=place / "gold")
+
+    return changed
 
 
 def filled_in_reverse(fixture: Document, gold: Document) -> tuple[Document, Document]:
@@ -127,27 +134,65 @@ def _next_letter(letter: str) -> str:
     return moved.upper() if letter.isupper() else moved
 
 
-_CHANGES: Mapping[str, Callable[[Document, Document], tuple[Document, Document]]] = {
-    "brains filled in reverse": filled_in_reverse,
-    "people renamed": with_people_renamed,
-}
+def whoever(item: str) -> str:
+    """An item of a cell as it is called whoever is in it: a vowel stays a vowel where people are renamed.
+
+    >>> whoever("f-07/3/people/mira-tolland") == whoever("f-07/3/people/nose-vummepf")
+    True
+    """
+    fixture, event, *detail = item.split("/")
+    return "/".join((fixture, event, *("".join(_RING.get(letter, letter) for letter in part) for part in detail)))
+
+
+RELATIONS: tuple[Relation, ...] = (
+    Relation("another seed", Fraction(0), "a seed names and orders fixtures, and nothing else", another_seed),
+    Relation(
+        "brains filled in reverse",
+        Fraction(0),
+        "a memory holds what it was given, in whatever order",
+        rewritten(filled_in_reverse),
+    ),
+    Relation(
+        "people renamed",
+        Fraction(2, 100),
+        "a name is a name; misspelt and listed ones may go another way",
+        rewritten(with_people_renamed),
+        whoever,
+    ),
+)
+
+
+def related(choice: Choice, told: Callable[[str], None] = lambda what: None) -> Iterator[Related]:
+    """What every change does to the systems of the choice."""
+    told("playing as it is")
+    plain = measure(choice).board.cells
+    for relation in RELATIONS:
+        told(f"playing with {relation.name}")
+        with tempfile.TemporaryDirectory(prefix="brainbench-related-") as directory:
+            now = measure(relation.change(choice, Path(directory))).board.cells
+        yield from (_compared(relation, system, plain, now) for system in choice.systems)
 
 
 def _compared(relation: Relation, system: str, plain: tuple[Cell, ...], now: tuple[Cell, ...]) -> Related:
-    """The cell of a system in which most items turned from right to wrong or back."""
+    """The cell of a system in which the largest share of items turned from right to wrong or back.
+
+    One that is no measurement, before or after the change, comes first.
+    """
     after = {cell.key: cell for cell in now}
-    found = []
-    for cell in plain:
-        if cell.system == system and cell.status == "scored":
-            other = after[cell.key]
-            named = relation.name == "people renamed"
-            turned = {_event(item, named) for item in cell.failed_items} ^ {
-                _event(item, named) for item in other.failed_items
-            }
-            found.append(Related(relation, system, len(turned), cell.gold_total, f"{cell.seam}/{cell.suite}"))
-    return max(found, key=lambda one: one.turned, default=Related(relation, system, 0, 0, "nothing was asked"))
+    found = [
+        _turned(relation, cell, after[cell.key])
+        for cell in plain
+        if cell.system == system and {cell.status, after[cell.key].status} != {"not_applicable"}
+    ]
+    nothing = Related(relation, system, 0, 0, "nothing was asked")
+    return max(found, key=lambda one: (bool(one.trouble), one.share, one.of), default=nothing)
 
 
-def _event(item: str, named: bool) -> str:
-    """What an item is called whoever is in it: a page's own name left out."""
-    return "/".join(item.split("/")[:2]) if named else item
+def _turned(relation: Relation, cell: Cell, other: Cell) -> Related:
+    name = f"{cell.seam}/{cell.suite}"
+    for when, seen in (("as it is", cell), (relation.name, other)):
+        if seen.status != "scored":
+            trouble = f"{seen.status} {when}: {seen.reason or 'no reason was given'}"
+            return Related(relation, cell.system, 0, cell.gold_total, name, trouble)
+    before, after = (Counter(map(relation.item, seen.failed_items)) for seen in (cell, other))
+    return Related(relation, cell.system, ((before - after) + (after - before)).total(), cell.gold_total, name)

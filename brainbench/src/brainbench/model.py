@@ -18,6 +18,8 @@ V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
 """The suites of the v1 interchange format."""
 SUITE_NAMES = (*V1_SUITES,)
 """Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
+PUSH_SUITES = ("know-to-ask", "push")
+"""Those that judge what is brought to every turn."""
 _POINTER = re.compile(r"→ `([^`\n]+)`")
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
@@ -327,6 +329,17 @@ class Injection:
     ids: tuple[str, ...] | None = None
     preamble: str = ""
     degraded: tuple[str, ...] = ()
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """The pages that it brings, each once; none without a text, since nothing then stands before the model.
+
+        >>> Injection("- **Ada** → `people/ada`").brought, Injection("", ids=("people/ada",)).brought
+        (('people/ada',), ())
+        """
+        if not self.text:
+            return ()
+        return pointer_ids(self.text) if self.ids is None else tuple(dict.fromkeys(self.ids))
 
 
 def pointer_ids(text: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from brainbench.gold import Gold
 from brainbench.metamorphic import related
 from brainbench.metrics import METRICS, Count, Judged, Measured, Ratio, counts, pooled
 from brainbench.model import (
+    PUSH_SUITES,
     FactRow,
     Fixture,
     Observation,
@@ -45,7 +46,6 @@ LARGE = 1000
 """Pages in a brain from which on drawing by lot finds next to nothing."""
 FULL, DEGRADED = "the system", "degraded"
 """How the table names the system under test, and the same with its aliases and three facts of ten taken away."""
-COMPARED = ("null", "always-silent", "always-inject", "echo", "random", "full-context", "bm25", "files+grep")
 WAYS = ("again", "with other jobs", "in another order")
 """How the system is played once more."""
 MUST_FAIL = ("null", "always-inject", "always-silent", "echo", "full-context")
@@ -234,7 +234,7 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
     """In every seam the damage shows in pairs of the same item: exact McNemar test, one per cent."""
     told: list[tuple[Fraction, Told]] = []
     for cell in played.cells(FULL, METRICS[metric].suite):
-        whole, damaged = (_successes(played.judged(s, cell), metric) for s in (FULL, system))
+        whole, damaged = (PAIRS[metric](played.judged(s, cell)) for s in (FULL, system))
         lost = sum(right and not damaged.get(item, False) for item, right in whole.items())
         won = sum(not right and damaged.get(item, False) for item, right in whole.items())
         p = mcnemar(lost, won)
@@ -251,15 +251,25 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
     return max(told, key=lambda item: (("ok", "untested", "BROKEN").index(item[1][0]), item[0]))[1]
 
 
-def _successes(judged: Judged, metric: str) -> dict[str, bool]:
-    """Per counted item whether the system did well on it."""
-    if metric == "know_to_ask_failure_rate":
-        return {t.item: t.helped for t in judged.turns if t.retrieve == "must"}
-    if metric == "push_recall":
-        room = judged.capacity
-        must = [t for t in judged.turns if t.retrieve == "must"]
-        return {t.item: len(t.gold - t.missed) >= min(room, len(t.gold)) for t in must}
+def _helped(judged: Judged) -> dict[str, bool]:
+    return {t.item: t.helped for t in judged.turns if t.retrieve == "must"}
+
+
+def _recalled(judged: Judged) -> dict[str, bool]:
+    must = [t for t in judged.turns if t.retrieve == "must"]
+    return {t.item: len(t.gold - t.missed) >= min(judged.capacity, len(t.gold)) for t in must}
+
+
+def _survived(judged: Judged) -> dict[str, bool]:
     return {f.item: f.survived for f in judged.facts}
+
+
+PAIRS: Mapping[str, Callable[[Judged], dict[str, bool]]] = {
+    "know_to_ask_failure_rate": _helped,
+    "push_recall": _recalled,
+    "write_back_fidelity": _survived,
+}
+"""Metric -> for each counted item whether a system did well on it. By these a damaged and a whole one are paired."""
 
 
 def at_ceiling(played: Played, system: str, metric: str) -> Told:
@@ -287,7 +297,7 @@ def fails_the_gate(played: Played, system: str, metric: str) -> Told:
     """The floors of the gate's profile stop it."""
     board = played.run.board
     own = [c for c in board.cells if c.system == system]
-    if not any(c.status == "scored" and c.suite in ("know-to-ask", "push") and c.gold_total for c in own):
+    if not any(c.status == "scored" and c.suite in PUSH_SUITES and c.gold_total for c in own):
         return "untested", "nothing was asked"
     floors = list(floor_breaches(played.profile, baseline_of(replace(board, cells=tuple(own)))))
     return ("ok" if floors else "BROKEN"), f"{len(floors)} floors broken"
@@ -367,7 +377,7 @@ EXPECTATIONS: tuple[Expectation, ...] = (
         Expectation(
             DEGRADED, name, "worse, p < 0.01", worse_than_full, "a damaged memory must be told from a whole one"
         )
-        for name in ("know_to_ask_failure_rate", "push_recall", "write_back_fidelity")
+        for name in PAIRS
     ),
     *(
         Expectation(name, "", "fails the gate", fails_the_gate, "the gate must stop what is no memory")
@@ -375,7 +385,9 @@ EXPECTATIONS: tuple[Expectation, ...] = (
     ),
     *(Expectation(name, "", f"seen alike, {how}", same_seen(how), _AGAIN) for name in (FULL, "random") for how in WAYS),
 )
-"""Every expectation. A row whose system or fixtures are not at hand is untested, and says so."""
+"""Every expectation. A row whose fixtures are not at hand is untested, and says so."""
+COMPARED = tuple(dict.fromkeys(row.system for row in EXPECTATIONS if row.system not in (FULL, DEGRADED, "oracle")))
+"""The systems that are played beside the one under test."""
 
 
 def panel(
@@ -414,9 +426,9 @@ def _unchanged(choice: Choice, system: str, told: Callable[[str], None]) -> Iter
     for found in related(replace(choice, systems=names), told):
         most = f" but {float(found.relation.bound):.0%}" if found.relation.bound else ""
         expected = f"same counts{most}, {found.relation.name}"
-        measured = f"{found.turned} of {found.of} turned ({found.cell})"
-        status: Status = "untested" if not found.of else "ok" if found.holds else "BROKEN"
-        yield Finding(found.system, expected, measured, status, found.relation.why)
+        counted = found.trouble or f"{found.turned} of {found.of} turned"
+        status: Status = "ok" if found.holds and found.of else "untested" if found.holds else "BROKEN"
+        yield Finding(found.system, expected, f"{counted} ({found.cell})", status, found.relation.why)
 
 
 def findings(played: Played, expectations: Sequence[Expectation] = EXPECTATIONS) -> Iterator[Finding]:
@@ -432,7 +444,8 @@ def findings(played: Played, expectations: Sequence[Expectation] = EXPECTATIONS)
 def _trouble(played: Played, name: str, suite: str) -> str:
     """Why a system's numbers cannot be trusted, or ""."""
     for cell in played.run.board.cells:
-        if cell.system == name and cell.suite == (suite or cell.suite) and (cell.errors or cell.status == "failed"):
+        untrusted = cell.errors or cell.status in ("invalid", "failed")
+        if cell.system == name and cell.suite == (suite or cell.suite) and untrusted:
             return f"{cell.seam}: {cell.reason or cell.status}"
     return ""
 
@@ -448,7 +461,7 @@ def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str,
             told(f"playing {way}")
             workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
             order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
-            replays = played(choice, tasks, jobs=workers, order=order).replays
+            replays = played(choice, tasks, jobs=workers, order=order, refused=run.refused).replays
             seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
     return seen
 

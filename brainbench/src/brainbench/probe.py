@@ -56,33 +56,33 @@ class Probed:
     why: str = ""
 
 
-def probe(choice: Choice, done: Callable[[str], None] = lambda what: None) -> tuple[Probed, ...]:
-    """What every break does to the first system of the choice, through its first seam. `done` is told of each.
+def probe(choice: Choice, told: Callable[[str], None] = lambda what: None) -> tuple[Probed, ...]:
+    """What every break does to the first system of the choice, through its first seam.
 
-    NothingMeasured where a gated metric has no probe, or none of them could be tried.
+    `told` hears what is being played. NothingMeasured where a gated metric has no probe, or none could be tried.
     """
     missing = [name for name, metric in METRICS.items() if metric.gated and name not in PROBES]
     if missing:
         raise NothingMeasured(f"{', '.join(missing)}: gated without a probe; add a line to PROBES, or do not gate it")
     narrow = replace(choice, systems=choice.systems[:1], seams=choice.seams[:1])
-    done("the whole system")
+    told("the whole system")
     whole = measure(narrow).board
-    found = tuple(_each(narrow, whole, done))
+    found = tuple(_each(narrow, whole, told))
     if all(probed.verdict == "untested" for probed in found):
         raise NothingMeasured("no probe could be tried: " + "; ".join(dict.fromkeys(p.why for p in found)))
     return found
 
 
-def _each(choice: Choice, whole: Scoreboard, done: Callable[[str], None]) -> Iterator[Probed]:
+def _each(choice: Choice, whole: Scoreboard, told: Callable[[str], None]) -> Iterator[Probed]:
     for metric, tried in PROBES.items():
         cell = _cell(whole, tried.suite)
         base = cell.metrics.get(metric) if cell is not None else None
-        if cell is None or base is None:
+        if cell is None or base is None or cell.status != "scored":
             reason = cell.reason if cell is not None and cell.reason else "nothing was asked"
             yield Probed(metric, tried.broken, None, None, "untested", reason)
             continue
         name = f"{tried.broken}:{choice.systems[0]}"
-        done(f"{tried.broken} for {metric}")
+        told(f"{tried.broken} for {metric}")
         board = measure(
             replace(choice, systems=(name,), suites=(tried.suite,), traits={name: traits_of(name, choice.access)})
         ).board

@@ -83,6 +83,8 @@ class Run:
     board: Scoreboard
     corpus: Corpus
     replays: tuple[Replayed, ...]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The systems that were not admitted, and why: of these nothing was played."""
 
 
 def choose(
@@ -169,8 +171,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
     if not any(set(seam.suites) & set(choice.suites) for seam in choice.seams):
         raise NothingMeasured(f"--harness, --suite: {_carried(choice)}")
-    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
-    refused = {name: why for name, why in reasons.items() if why is not None}
+    refused = refusals(choice)
     with laid_out(choice, corpus) as tasks:
         progress(0, len(tasks))
         swept = played(choice, tasks, refused=refused, done=lambda done: progress(done, len(tasks)))
@@ -185,7 +186,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
         duration_ms=round((time.monotonic() - started) * 1000, 1),
     )
     _refuse_nothing(board)
-    return Run(choice, board, corpus, tuple(swept.replays))
+    return Run(choice, board, corpus, tuple(swept.replays), refused)
 
 
 def _carried(choice: Choice) -> str:
@@ -220,6 +221,12 @@ def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
         raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
     return gold
+
+
+def refusals(choice: Choice) -> Mapping[str, str]:
+    """The systems of the choice that may not be played, and why; asked before anything is."""
+    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
+    return {name: why for name, why in reasons.items() if why is not None}
 
 
 def played(

@@ -7,6 +7,7 @@ and in the order of the files, every cheater beats its twin: the tricks work. Pl
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -54,9 +55,10 @@ def _importable_by_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def names() -> Iterator[str]:
-    """Names that stand in no other file."""
+    """Names that stand in no other file, be it one that an earlier run of these tests has left."""
+    fresh = "".join(secrets.choice(ascii_lowercase) for _ in range(8))
     for first, second in product(ascii_lowercase[:16], repeat=2):
-        yield f"Quor{first}vel Tash{second}nim"
+        yield f"Quor{first}vel Tash{second}{fresh}"
 
 
 @pytest.fixture(scope="module")

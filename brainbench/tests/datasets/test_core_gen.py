@@ -145,7 +145,16 @@ def test_every_category_is_there_and_at_least_twelve_languages(inspection: check
 @pytest.mark.req("C-803")
 @pytest.mark.parametrize("stratum", ["easy", "medium", "hard"])
 def test_must_and_must_not_are_about_as_many(inspection: check.Inspection, stratum: str) -> None:
-    assert 0.45 <= inspection.must_share(stratum) <= 0.55
+    share = inspection.must_share(stratum)
+    assert share is not None
+    assert 0.45 <= share <= 0.55
+
+
+def test_a_stratum_in_which_nothing_is_asked_has_no_share() -> None:
+    labels = {("easy", "must"): 1, ("easy", "must_not"): 3}
+    found = check.Inspection(1, (), {"direct": 1}, {"en": 1}, labels, 0, 0, {})
+    assert (found.must_share("easy"), found.must_share("hard")) == (0.25, None)
+    assert "know-to-ask, hard: 0 must, 0 must_not (-)" in found.table()
 
 
 @pytest.mark.req("C-509")

@@ -15,6 +15,8 @@ from brainbench.chat import Budget, Chat, Endpoint
 from brainbench.chat.budget import Price
 from brainbench.chat.relay import relaying
 from brainbench.cli import main
+from brainbench.errors import NothingMeasured
+from brainbench.live.extracting import ExtractionRun
 from brainbench.model import (
     Capability,
     Conversation,
@@ -26,6 +28,7 @@ from brainbench.model import (
     Turn,
 )
 from brainbench.replay import replay
+from brainbench.run import Choice
 from brainbench.seams import SEAMS
 from brainbench.systems import System
 
@@ -90,6 +93,37 @@ def test_what_a_model_says_replaces_the_script_and_is_counted_by_itself(fake: Fa
     told = extraction(result)["receipt"]
     assert (told["model"], told["repeats"]) == ("made-up", 1)
     assert len(told["prompt_sha256"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "harnesses", "suites", "seconds"),
+    [
+        ((), {"openclaw"}, ("write-back",), 900.0),
+        (("--harness", "codex"), {"codex"}, ("write-back",), 900.0),
+        (("--suite", "continuity", "--harness", "codex"), {"codex"}, ("continuity",), 900.0),
+        (("--suite", "continuity"), set(SEAMS), ("continuity",), 900.0),
+        (("--timeout", 30), {"openclaw"}, ("write-back",), 30.0),
+    ],
+)
+def test_what_was_named_is_what_a_model_extracts_for(
+    fake: FakeEndpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    argv: tuple[object, ...],
+    harnesses: set[str],
+    suites: tuple[str, ...],
+    seconds: float,
+) -> None:
+    chosen: list[Choice] = []
+
+    def seen(choice: Choice, *rest: object) -> ExtractionRun:
+        chosen.append(choice)
+        raise NothingMeasured("only looked at")
+
+    monkeypatch.setattr("brainbench.live.extracting.measure_extraction", seen)
+    assert "only looked at" in llm(fake, *argv).stderr
+    (choice,) = chosen
+    assert ({seam.name for seam in choice.seams}, choice.suites) == (harnesses, suites)
+    assert choice.fixture_seconds == seconds
 
 
 @pytest.mark.req("C-1006")

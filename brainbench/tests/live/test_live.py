@@ -243,7 +243,10 @@ def test_an_unknown_price_is_refused_with_how_to_give_one(fake: FakeEndpoint) ->
         (("--live", "--recorded", SET / "recorded", "--arms", "all-of-them"), "known: off, tools, push, both"),
         (("--live", "--update-baseline"), "shares none"),
         (("--llm", "--justification", "because it is so", "--update-baseline"), "shares none"),
-        (("--endpoint", "http://127.0.0.1:9/v1"), "only with --live or --llm"),
+        (("--endpoint", "http://127.0.0.1:9/v1"), "--endpoint: only with --live or --llm"),
+        (("--max-fixtures", 5), "--max-fixtures: only with --live or --llm"),
+        (("--arms", "all"), "--arms: only with --live or --llm"),
+        (("--live", "--recorded", SET / "recorded", "--panel"), "--panel: not with --live or --llm"),
         (("--live", "--recorded", SET / "recorded", "--harness", "openclaw,codex"), "name one"),
     ],
 )
@@ -295,6 +298,17 @@ def test_a_memory_that_kills_its_process_costs_turns_and_not_the_run(fake: FakeE
     assert result.exit_code == 2
     assert cells(result)["tools"]["errors"] == 8
     assert "its process ended (exit code 7)" in result.stderr
+
+
+@pytest.mark.req("C-404")
+def test_a_memory_that_does_not_keep_what_it_claims_is_put_to_no_model(fake: FakeEndpoint) -> None:
+    result = live(fake, "--json", "--arms", "off,push", "--repeat", 2, system="misbehaving:Crashing")
+    assert result.exit_code == 2
+    assert fake.asked == []
+    found = cells(result)
+    assert {arm: cell["status"] for arm, cell in found.items()} == {"off": "invalid", "push": "invalid"}
+    assert found["push"]["errors"] == found["push"]["judged_turns"] == 16
+    assert "misbehaving:Crashing push: 16 of 16 turns went wrong, one because: not admitted: " in result.stderr
 
 
 def test_a_memory_without_search_is_offered_the_tools_that_it_has(fake: FakeEndpoint) -> None:

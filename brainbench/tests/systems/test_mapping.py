@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brainbench.errors import SystemFailure, UsageError
-from brainbench.systems.mapping import at, filled, page_parts, read_mapping
+from brainbench.systems.mapping import NothingThere, at, filled, page_parts, read_mapping
 
 WHOLE = """
 [server]
@@ -73,6 +73,19 @@ def test_what_a_mapping_cannot_mean_is_refused_with_its_place(old: str, new: str
     with pytest.raises(UsageError, match=said) as refused:
         read(tmp_path, WHOLE.replace(old, new, 1))
     assert str(refused.value).startswith("--system: mcp:m.toml: m.toml: ")
+
+
+def test_all_that_a_mapping_cannot_mean_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(tmp_path, WHOLE.replace('id = "name"', "", 1).replace('text = "said"', "", 1))
+    assert [line.split(": ")[3] for line in str(refused.value).splitlines()] == ["search.id", "recall_facts.text"]
+
+
+@pytest.mark.parametrize(("answer", "empty"), [({}, True), ({"a": []}, True), ({"a": None}, True), ({"b": 1}, False)])
+def test_an_empty_answer_is_told_from_a_path_that_leads_nowhere(answer: object, empty: bool) -> None:
+    with pytest.raises(SystemFailure) as told:
+        at(answer, "a[0]", "x")
+    assert isinstance(told.value, NothingThere) is empty
 
 
 def test_a_mapping_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -142,6 +142,14 @@ def test_a_misbehaving_server_leaves_nothing_and_harms_no_other(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+def test_a_misspelt_path_of_a_page_is_told_and_is_no_missing_page(tmp_path: Path, run: RunContext) -> None:
+    misspelt = MAPPING.replace('result = "result.text"', 'result = "result.txet"', 1)
+    system = opened(mapping(tmp_path, text=misspelt), run)
+    with pytest.raises(SystemFailure, match=r"read_page\.result: no 'result\.txet' in the answer"):
+        system.read_page("default", "people/ada")
+    system.close()
+
+
 def test_a_server_that_keeps_its_claims_is_admitted_and_another_is_not(tmp_path: Path) -> None:
     assert refusal("mcp:mapping.toml", access=mapping(tmp_path)) is None
     why = refusal("mcp:mapping.toml", access=mapping(tmp_path, "wrong"))

@@ -14,11 +14,9 @@ from brainbench.replay.worker import Task
 from brainbench.run import EVERY_PAGE, choose, tasks_of
 from brainbench.seams import SEAMS
 from brainbench.systems import BREAKS, SYSTEMS, UNBOUNDED, System, load_system
-from brainbench.systems.broken import Broken, only, told, without_aliases
+from brainbench.systems.broken import Broken, only, without_aliases
 
 from ..conftest import page, script
-
-PANEL = ("always-silent", "always-inject", "echo", "random", "full-context")
 
 
 def ask(text: str) -> Ask:
@@ -40,18 +38,18 @@ def filled(name: str, run: RunContext, pages: int = 5) -> System:
 )
 def test_a_panel_system_brings_as_many_pages_as_it_is_meant_to(name: str, count: int, run: RunContext) -> None:
     said = filled(name, run).context(ask("Where is Person 1?"))
-    assert len(told(said)) == len(set(told(said))) == count
-    assert set(told(said)) <= {f"people/p{n}" for n in range(5)}
+    assert len(said.brought) == len(set(said.brought)) == count
+    assert set(said.brought) <= {f"people/p{n}" for n in range(5)}
 
 
 def test_the_newest_pages_come_first_and_an_edit_makes_a_page_new(run: RunContext) -> None:
     system = filled("always-inject", run)
     system.edit_page(PageIn("default", "people/p0", page("Person 0")))
-    assert told(system.context(ask("hm"))) == ("people/p0", "people/p4", "people/p3")
+    assert system.context(ask("hm")).brought == ("people/p0", "people/p4", "people/p3")
 
 
 def test_the_lot_is_the_same_for_the_same_turn_and_another_for_another(run: RunContext) -> None:
-    first, again, other = (told(filled("random", run, 40).context(ask(text))) for text in ("one", "one", "two"))
+    first, again, other = (filled("random", run, 40).context(ask(text)).brought for text in ("one", "one", "two"))
     assert first == again != other
 
 

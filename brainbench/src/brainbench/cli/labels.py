@@ -75,8 +75,8 @@ def agree(
 ) -> None:
     """Compare the labels of two people or more with gold and with each other.
 
-    Prints agreement and Cohen's kappa for each category, and each disagreement. Exit 1 while kappa is below 0.85
-    somewhere.
+    Prints agreement and Cohen's kappa for each category, and each disagreement. Exit 1 while agreement is below 0.85
+    somewhere: kappa, or the share where labels are no choice among few.
 
     \b
     Example:
@@ -112,6 +112,8 @@ def _fixes(path: Path | None) -> Mapping[str, str]:
 
 
 def _told(done: Mapping[str, Any]) -> str:
+    from brainbench.labels.agreement import LEAST_KAPPA
+
     lines = [f"{done['items']} items in {len(done['sample']['fixtures'])} fixtures, labelled by gold and "]
     lines[0] += ", ".join(done["labellers"])
     for row in done["agreement"]:
@@ -123,5 +125,5 @@ def _told(done: Mapping[str, Any]) -> str:
         said = "; ".join(f"{name}: {label}" for name, label in apart["said"].items())
         lines.append(f"  disagree: {apart['item']}: {said}; fix: {apart['fix'] or 'none yet'}")
     if done["blocked"]:
-        lines.append(f"blocked: {', '.join(done['blocked'])}: kappa below 0.85")
+        lines.append(f"blocked: {', '.join(done['blocked'])}: agreement below {LEAST_KAPPA}")
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from brainbench.cli.frame import add_to_ledger, choice_of, printing, progress_bar
 from brainbench.errors import BenchError, IncompatibleError, OverBudget, UsageError
@@ -26,8 +27,13 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 ARM_NAMES = ("off", "tools", "push", "both")
-DEFAULT_SECONDS, EXTRACTION_SECONDS = 30.0, 900.0
-"""How long a fixture may take unless --timeout says otherwise, and while it waits for a model."""
+EXTRACTION_SECONDS = 900.0
+"""How long a fixture may take while it waits for a model, unless --timeout says otherwise."""
+ONLY_WITH_A_MODEL = (
+    "endpoint", "model", "key_env", "price_in", "price_out", "budget_usd", "repeat", "record", "recorded", "arms",
+    "max_fixtures", "max_tokens",
+)  # fmt: skip
+"""The flags that say nothing of a run in which no model is asked."""
 NOTES_EVERY = 60.0
 """Seconds between two lines about how far a long run is, where there is no terminal for a bar."""
 
@@ -81,11 +87,19 @@ def wants_model(flags: dict[str, Any]) -> bool:
                     f"{flag}: a run with a model writes and blesses no baseline, and shares none; keep its result "
                     "with --out FILE"
                 )
+        if flags["with_panel"]:
+            raise UsageError(
+                "--panel: not with --live or --llm: no model is asked there; run `brainbench panel` by itself"
+            )
         return True
-    lone = [n for n in ("endpoint", "model", "record", "recorded", "price_in", "price_out") if flags[n] is not None]
-    if lone:
+    if lone := [name for name in ONLY_WITH_A_MODEL if _given(name)]:
         raise UsageError(f"--{lone[0].replace('_', '-')}: only with --live or --llm")
     return False
+
+
+def _given(name: str) -> bool:
+    """Whether a flag stands on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 @contextmanager
@@ -155,10 +169,7 @@ def run_llm(flags: dict[str, Any]) -> int:
         )
     if flags["out"] is not None:
         check_place(flags["out"])
-    if flags["suite"] == "all":
-        flags = {**flags, "suite": "write-back", "harness": "openclaw"}
-    if flags["timeout"] == DEFAULT_SECONDS:
-        flags = {**flags, "timeout": EXTRACTION_SECONDS}
+    flags = _as_extracted(flags)
     with (
         opened_chat(flags) as chat,
         kept_answers(flags["record"]),
@@ -172,6 +183,14 @@ def run_llm(flags: dict[str, Any]) -> int:
         invalid = bool(board.seed_failures) or any(c.status in ("invalid", "failed") for c in board.cells)
         log(board.observations_hash, invalid, {"fixtures_hash": board.fixtures_hash, **done.receipt})
     return _told_extraction(done, flags)
+
+
+def _as_extracted(flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags of a run with a model as extractor: what was not given is what suits one."""
+    usual: dict[str, Any] = {"timeout": EXTRACTION_SECONDS}
+    if not _given("suite"):
+        usual |= {"suite": "write-back", "harness": "openclaw"}
+    return {**flags, **{name: value for name, value in usual.items() if not _given(name)}}
 
 
 def _told_extraction(done: ExtractionRun, flags: dict[str, Any]) -> int:

@@ -11,6 +11,7 @@ from brainbench.corpus.files import Document
 from brainbench.corpus.formats import is_native, listed
 from brainbench.corpus.times import utc
 from brainbench.model import (
+    PUSH_SUITES,
     SUITE_NAMES,
     Capability,
     Confirm,
@@ -27,8 +28,6 @@ from brainbench.model import (
     Turn,
     Write,
 )
-
-PUSH_SUITES = ("know-to-ask", "push")
 
 
 def scripts(documents: Iterable[Document], held_out: frozenset[str]) -> tuple[Fixture, ...]:

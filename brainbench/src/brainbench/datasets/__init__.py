@@ -9,7 +9,7 @@ DATASETS: Mapping[str, str] = {
     "pocket": "brainbench.datasets.core_gen:build_pocket",
 }
 """What can be made: name -> `module:function`, a function that takes the directory to write and returns None."""
-BRAINS: Mapping[str, str] = {
+BRAIN_MAKERS: Mapping[str, str] = {
     "brainbench.datasets.core_gen": "brainbench.datasets.core_gen.universe:brain",
 }
 """What makes large brains: the generator that MANIFEST.json names -> `module:function`, from name and seed to pages."""

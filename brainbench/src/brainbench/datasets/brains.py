@@ -10,7 +10,7 @@ from pathlib import Path
 
 from brainbench.corpus import Corpus, Manifest
 from brainbench.corpus.manifest import FILE_NAME
-from brainbench.datasets import BRAINS
+from brainbench.datasets import BRAIN_MAKERS
 from brainbench.datasets.core_gen.universe import digest
 from brainbench.errors import CorpusError, Fault
 from brainbench.replay.brains import Brain, encoded
@@ -26,9 +26,9 @@ def made(manifest: Manifest | None, name: str) -> list[tuple[str, str]]:
     told = None if manifest is None else manifest.universes.get(name)
     if told is None:
         raise _fault(name, f"no universe of this name; a fixture is played in {name!r}, so list it")
-    maker = BRAINS.get(manifest.generator.module if manifest and manifest.generator else "")
+    maker = BRAIN_MAKERS.get(manifest.generator.module if manifest and manifest.generator else "")
     if maker is None:
-        raise _fault(name, f"nothing here makes it; generator.module must be one of {', '.join(BRAINS)}")
+        raise _fault(name, f"nothing here makes it; generator.module must be one of {', '.join(BRAIN_MAKERS)}")
     module, _, function = maker.partition(":")
     try:
         pages = list(getattr(import_module(module), function)(name, told.seed))

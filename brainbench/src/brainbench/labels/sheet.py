@@ -19,7 +19,7 @@ from brainbench.corpus.markdown import names
 from brainbench.datasets import brains
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import UsageError
-from brainbench.model import Edit, Event, Fixture, SessionBreak, Turn, Write
+from brainbench.model import PUSH_SUITES, Edit, Event, Fixture, SessionBreak, Turn, Write
 
 HOW_TO = """\
 Each fixture is a conversation with a memory of pages. Judge it from its text alone; do not look anything up. \
@@ -35,7 +35,6 @@ Write {"schema_version": 1, "labeller": "<your name>", "labels": {"<fixture id>"
 "must", "slugs": ["..."]}}, "facts": {"<number>": {"entity": "...", "keep": true}}, "answers": {"<event>": "..."}}}}.\
 """
 _WORD = re.compile(r"\w+")
-PUSHED = frozenset({"know-to-ask", "push"})
 WRITTEN = frozenset({"write-back", "continuity"})
 
 
@@ -83,7 +82,7 @@ def sample(fixtures: Sequence[Fixture], share: float, seed: int) -> tuple[Fixtur
 
 def asked_turns(fixture: Fixture) -> Iterator[int]:
     """The user turns on which a label for retrieval is asked."""
-    if PUSHED & set(fixture.suites):
+    if set(PUSH_SUITES) & set(fixture.suites):
         yield from (e.event_id for e in fixture.events if isinstance(e, Turn) and e.role == "user")
 
 

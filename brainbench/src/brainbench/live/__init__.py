@@ -21,12 +21,12 @@ from brainbench.corpus import Corpus
 from brainbench.errors import NothingMeasured, UsageError
 from brainbench.evidence import repository
 from brainbench.live.judging import LIVE_METRICS, Verdicts, judge
-from brainbench.live.playing import ARMS, Plan, Played, Player, user_turns
+from brainbench.live.playing import ARMS, Plan, Played, Player, unplayed, user_turns
 from brainbench.live.prompt import offered, prompt_hash, tools_hash
 from brainbench.model import SeamConfig
 from brainbench.replay.staging import staging
 from brainbench.replay.worker import Task
-from brainbench.run import HOME, Choice, gold_after, laid_out, loaded
+from brainbench.run import HOME, Choice, gold_after, laid_out, loaded, refusals
 from brainbench.seams import SEAMS
 from brainbench.suites.scripts import user_scenes
 
@@ -69,16 +69,19 @@ def measure_live(
         raise NothingMeasured(f"no fixture declares {SUITE}: a model is put to no other turns")
     corpus = replace(corpus, fixtures=tuple(asking))
     choice = replace(choice, seams=seams)
-    played = Played()
+    played, refused = Played(), refusals(choice)
     with laid_out(choice, corpus) as tasks:
         of = sum(len(user_turns(task.fixture)) for task in tasks) * len(plan.arms) * plan.repeats
         progress(0, of)
         for system in choice.systems:
             own = [task for task in tasks if task.system == system]
             before = len(played.turns)
-            with staging(choice.access, choice.fixture_seconds) as staged:
-                player = Player(chat, plan, staged, lambda done, before=before: progress(before + done, of))  # type: ignore[misc]
-                found = player.play(own)
+            if system in refused:
+                found = unplayed(own, plan, refused[system])
+            else:
+                with staging(choice.access, choice.fixture_seconds) as staged:
+                    player = Player(chat, plan, staged, lambda done, before=before: progress(before + done, of))  # type: ignore[misc]
+                    found = player.play(own)
             played.turns += found.turns
             played.not_applicable |= found.not_applicable
             played.seed_failures |= found.seed_failures

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from brainbench.errors import IncompatibleError
 from brainbench.evidence.baseline import LIVE as KIND
 from brainbench.live.judging import LIVE_METRICS, LiveMetric
@@ -41,7 +43,25 @@ class Change:
         )
 
 
-def read_live(path: Path) -> Mapping[str, Any]:
+class _Turn(msgspec.Struct):
+    system: str
+    arm: str
+    fixture_id: str
+    event_id: int
+    repeat: int
+    hits: dict[str, bool | None]
+
+
+class StoredLive(msgspec.Struct):
+    """What a live result says that a later run is held against."""
+
+    receipt: dict[str, Any]
+    seam: dict[str, Any]
+    observations_hash: str
+    turns: list[_Turn]
+
+
+def read_live(path: Path) -> StoredLive:
     """A stored live result. IncompatibleError for anything else: other runs gate by counts, these by intervals."""
     try:
         document = json.loads(path.read_bytes())
@@ -56,17 +76,24 @@ def read_live(path: Path) -> Mapping[str, Any]:
         )
     if document.get("schema_version") != SCHEMA_VERSION:
         raise IncompatibleError(f"{path}: schema_version is not {SCHEMA_VERSION}")
-    return document
+    try:
+        return msgspec.convert(document, StoredLive)
+    except msgspec.ValidationError as error:
+        raise IncompatibleError(f"{path}: is no whole result of `brainbench run --live --out`: {error}") from None
 
 
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
-    """Every metric that both runs measured in the same arm. IncompatibleError names what the runs do not share."""
-    differing = [name for name in BOUND if before["receipt"].get(name) != now["receipt"].get(name)]
-    if before["seam"] != now["seam"]:
+def changes(before: StoredLive, document: Mapping[str, Any]) -> Iterator[Change]:
+    """Every metric that both runs measured in the same arm. IncompatibleError names what the runs do not share.
+
+    `document` is the result of the run that is held against the stored one.
+    """
+    now = msgspec.convert(document, StoredLive)
+    differing = [name for name in BOUND if before.receipt.get(name) != now.receipt.get(name)]
+    if before.seam != now.seam:
         differing.append("seam")
     if differing:
         raise IncompatibleError(f"--compare: the two live runs differ in {', '.join(differing)}")
-    seed = int(str(now["observations_hash"])[:12], 16)
+    seed = int(now.observations_hash[:12], 16)
     first, second = _hits(before), _hits(now)
     places = dict.fromkeys((system, arm) for system, arm, *_ in second if any(k[:2] == (system, arm) for k in first))
     for system, arm in places:
@@ -77,8 +104,8 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Chang
                 yield Change(system, arm, metric.name, found, found.certain and bad)
 
 
-def _hits(document: Mapping[str, Any]) -> dict[Key, Mapping[str, bool | None]]:
-    return {(t["system"], t["arm"], t["fixture_id"], t["event_id"], t["repeat"]): t["hits"] for t in document["turns"]}
+def _hits(stored: StoredLive) -> dict[Key, Mapping[str, bool | None]]:
+    return {(t.system, t.arm, t.fixture_id, t.event_id, t.repeat): t.hits for t in stored.turns}
 
 
 def _paired(

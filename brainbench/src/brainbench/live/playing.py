@@ -10,6 +10,7 @@ from brainbench.errors import EndpointError, SystemFailure
 from brainbench.live.loop import Asked, ask_turn
 from brainbench.live.prompt import messages, offered
 from brainbench.model import Fixture, Observation, Turn
+from brainbench.replay import missing_capabilities
 from brainbench.replay.stage import TOOLS
 from brainbench.replay.staging import Staging
 from brainbench.replay.worker import Task
@@ -83,6 +84,8 @@ class Player:
         left = user_turns(task.fixture)
         try:
             began = self.staged.begin(task, push=push)
+            if began.error is not None:
+                raise SystemFailure(began.error)
             if began.missing:
                 self.played.not_applicable[name] = began.missing
                 return
@@ -131,6 +134,25 @@ class Player:
         self._failures = self._failures + 1 if asked.unanswered else 0
         if self._failures >= FAILURES_IN_A_ROW and not self.chat.recorded:
             raise EndpointError(f"{self._failures} turns in a row got no answer, the last because: {asked.error}")
+
+
+def unplayed(tasks: Sequence[Task], plan: Plan, why: str) -> Played:
+    """The turns of a memory that may not be played: nobody is asked, and each is an error that says why."""
+    played = Played()
+    for repeat in range(1, plan.repeats + 1):
+        for task in tasks:
+            name = (task.system, task.fixture.fixture_id)
+            if missing := missing_capabilities(task.fixture, task.can):
+                played.not_applicable[name] = missing
+                continue
+            for arm in plan.arms:
+                push, tools = ARMS[arm]
+                if lacking := _lacking(task, push=push, tools=tools):
+                    played.not_applicable[task.system, f"arm {arm}"] = lacking
+                    continue
+                turns = user_turns(task.fixture)
+                played.turns += [LiveTurn(*name, turn, arm, repeat, (), Asked(error=why)) for turn in turns]
+    return played
 
 
 def _lacking(task: Task, *, push: bool, tools: bool) -> tuple[str, ...]:

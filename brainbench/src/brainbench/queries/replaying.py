@@ -12,7 +12,7 @@ from fractions import Fraction
 from brainbench.errors import UsageError
 from brainbench.metrics import Ratio
 from brainbench.metrics.values import ratio
-from brainbench.model import Ask, Budget, Capability, Message, pointer_ids
+from brainbench.model import Ask, Budget, Capability, Message
 from brainbench.queries.files import Row
 from brainbench.systems import System, load_system
 from brainbench.systems.answers import what_happened
@@ -211,8 +211,7 @@ def _pointers(system: System, source: str, row: Row) -> Iterator[str]:
 def _injected(system: System, source: str, row: Row, harness: str, pages: int) -> Sequence[str]:
     """The pages brought to a conversation that begins with the query."""
     message = Message("user", row.query)
-    answer = system.context(Ask(harness, "replay", source, (message,), (), Budget(pages), ""))
-    return pointer_ids(answer.text) if answer.ids is None else answer.ids
+    return system.context(Ask(harness, "replay", source, (message,), (), Budget(pages), "")).brought
 
 
 def _limit(row: Row, usual: int) -> int:

@@ -15,6 +15,7 @@ import rfc8785
 
 from brainbench.errors import SystemFailure
 from brainbench.model import (
+    PUSH_SUITES,
     Ask,
     Capability,
     Confirm,
@@ -37,7 +38,6 @@ from brainbench.model import (
     SessionBreak,
     Turn,
     Write,
-    pointer_ids,
 )
 from brainbench.seams import Codec, load_codec, seam_named
 from brainbench.systems import System
@@ -49,8 +49,6 @@ ANSWER_LIMIT = 1 << 20
 """Characters of one injection above which a system is in error; real harnesses cut at 10,000."""
 FACTS_PER_TURN = 10
 """How many facts a reader may be handed on one turn."""
-PUSHED = frozenset({"know-to-ask", "push"})
-"""The suites that judge what is brought to every turn."""
 
 
 class TooSlow(SystemFailure):
@@ -265,7 +263,7 @@ class _Play:
         origin = self.origins.get(turn.event_id)
         suites = set(self.declares[origin.fixture_id] if origin else self.fixture.suites)
         wanted = suites & set(self.seam.suites)
-        return bool(wanted & PUSHED) or ("continuity" in wanted and self.number > 1)
+        return bool(wanted & set(PUSH_SUITES)) or ("continuity" in wanted and self.number > 1)
 
     def _ask(self, turn: Turn) -> Observation:
         session = self.session
@@ -355,12 +353,9 @@ class _Play:
 
 
 def _injected(event_id: int, injection: object, most: int) -> Observation:
-    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count.
-
-    Ids without any text put nothing before a model, so they bring nothing.
-    """
+    """What crossed the seam. Pages beyond its capacity are what the harness would cut; their tokens still count."""
     told = plain(injection, Injection)
-    ids = pointer_ids(told.text) if told.ids is None else tuple(dict.fromkeys(told.ids)) if told.text else ()
+    ids = told.brought
     size = len(told.text) + len(told.preamble) + sum(map(len, (*ids[:most], *told.degraded)))
     if size > ANSWER_LIMIT:
         raise SystemFailure(f"answered {size:,} characters; more than {ANSWER_LIMIT:,} is an error")

@@ -1,12 +1,13 @@
 """Whether a memory that the bench does not know keeps what it claims, asked before anything is played.
 
-A few pages are planted and looked for, each thing that it claims is asked of it once. A memory that fails here is not
-played: its cells are invalid, with what went wrong as the reason.
+A few pages are planted and looked for, and what it claims is asked of it as far as _CHECKS says; other claims, such as
+a hook of its own, are met only when it is played. A memory that fails here is not played: its cells are invalid, with
+what went wrong as the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from brainbench.model import (
@@ -21,7 +22,6 @@ from brainbench.model import (
     RunContext,
     SearchHit,
     SourceDecl,
-    pointer_ids,
 )
 from brainbench.replay import FIRST_TIME
 from brainbench.systems import System
@@ -86,14 +86,10 @@ def _context(system: System) -> Iterator[str]:
     told = []
     for slug, title, _ in PLANTED:
         ask = asked(f"What do I have on {title}?", f"admission-{slug}")
-        told.append(_brought(plain(system.context(ask), Injection), slug))
+        said = plain(system.context(ask), Injection)
+        told.append(slug in said.brought or slug in said.text)
     if Capability.PAGE_WRITE in system.can and not any(told):
         yield f"context brought no planted page in {len(told)} turns that asked for one by its title"
-
-
-def _brought(injection: Injection, slug: str) -> bool:
-    ids = pointer_ids(injection.text) if injection.ids is None else injection.ids
-    return slug in ids or slug in injection.text
 
 
 def _sources(system: System) -> Iterator[str]:
@@ -113,23 +109,23 @@ def _edit(system: System) -> Iterator[str]:
         yield f"page {slug!r} was edited and does not read back with its new text"
 
 
-def _facts(system: System) -> Iterator[str]:
+def _facts(system: System) -> Iterable[str]:
     system.write_fact(FactIn(HERE, PLANTED[0][2], PLANTED[0][0], ts=FIRST_TIME))
-    yield from ()
+    return ()
 
 
-def _conversation(system: System) -> Iterator[str]:
+def _conversation(system: System) -> Iterable[str]:
     said = (Message("user", "The ferry leaves at nine.", FIRST_TIME), Message("assistant", "Noted.", FIRST_TIME))
     plain(system.write_conversation(Conversation(HERE, "admission-0", said, now=FIRST_TIME)), _PAGE_OR_NONE)
-    yield from ()
+    return ()
 
 
-def _recall(system: System) -> Iterator[str]:
+def _recall(system: System) -> Iterable[str]:
     told_facts(system.recall_facts(HERE))
-    yield from ()
+    return ()
 
 
-_CHECKS: dict[Capability, Callable[[System], Iterator[str]]] = {
+_CHECKS: dict[Capability, Callable[[System], Iterable[str]]] = {
     Capability.PAGE_WRITE: _pages,
     Capability.SEARCH: _search,
     Capability.CONTEXT: _context,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from brainbench.model import Capability, Fixture, Observation, RunContext, Turn
-from brainbench.replay import _Play, fill, missing_capabilities, worker
+from brainbench.replay import TooSlow, _Play, fill, missing_capabilities, worker
 from brainbench.replay.processes import remove
 from brainbench.replay.worker import Task
 from brainbench.systems import System
@@ -28,10 +28,14 @@ PAGE_CHARS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """Whether the memory could be filled, and what the fixture requires that it lacks."""
+    """Whether the memory could be filled, and what the fixture requires that it lacks.
+
+    `error` says why every turn of the fixture is one.
+    """
 
     seed_failure: str | None = None
     missing: tuple[str, ...] = ()
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,10 @@ _stage: list[_Stage] = []
 def begin(task: Task, push: bool) -> bytes:
     """Open a memory, fill it, and stand before the first event; a Began, encoded."""
     end()
-    system = worker.opened(task.system)
+    try:
+        system = worker.opened_for(task)
+    except Exception as error:
+        return msgspec.msgpack.encode(Began(error=what_happened(error)))
     missing = missing_capabilities(task.fixture, system.can)
     if missing:
         return msgspec.msgpack.encode(Began(missing=missing))
@@ -76,7 +83,8 @@ def begin(task: Task, push: bool) -> bytes:
         fill(system, task.fixture, run, worker._filling(task))
     except Exception as error:
         remove(directory)
-        return msgspec.msgpack.encode(Began(seed_failure=what_happened(error)))
+        why = what_happened(error)
+        return msgspec.msgpack.encode(Began(error=why) if isinstance(error, TooSlow) else Began(seed_failure=why))
     play = (_Play if push else _Unasked)(system, task.seam, task.fixture, run)
     _stage.append(_Stage(system, task.fixture, play, iter(play.observations()), directory))
     return msgspec.msgpack.encode(Began())

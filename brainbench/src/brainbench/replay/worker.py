@@ -22,6 +22,7 @@ import msgspec
 
 from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import (
+    PUSH_SUITES,
     Capability,
     Fixture,
     ModelDoor,
@@ -33,7 +34,7 @@ from brainbench.model import (
     SessionBreak,
     Turn,
 )
-from brainbench.replay import PUSHED, replay
+from brainbench.replay import replay
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import children, limit_files, peak_mb, remove
@@ -106,7 +107,7 @@ def blind(task: Task) -> Task:
 def _pushed(suites: Iterable[str]) -> tuple[str, ...]:
     """The suites, without telling whether one or both of those about pushed pages judge."""
     found = set(suites)
-    return tuple(sorted(found | PUSHED if found & PUSHED else found))
+    return tuple(sorted(found.union(PUSH_SUITES) if found & set(PUSH_SUITES) else found))
 
 
 def unplayed(task: Task, reason: str) -> Replayed:
@@ -167,10 +168,8 @@ def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
     peak = _peak_mb()
     try:
-        system = opened(task.system)
+        system = opened_for(task)
         losses = system.losses
-        if not task.can <= frozenset(system.can):
-            raise SystemFailure("it no longer claims the capabilities that it claimed at first")
         replayed = _play(task, system)
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
@@ -181,6 +180,14 @@ def play(task: Task) -> bytes:
 def _peak_mb() -> float:
     """The largest size so far of this worker, or of a process of its systems that runs and is larger."""
     return max(map(peak_mb, (os.getpid(), *children())))
+
+
+def opened_for(task: Task) -> System:
+    """The system of a task. SystemFailure if it can no longer do all that it could at first."""
+    system = opened(task.system)
+    if not task.can <= frozenset(system.can):
+        raise SystemFailure("it no longer claims the capabilities that it claimed at first")
+    return system
 
 
 def opened(name: str) -> System:

@@ -12,7 +12,7 @@ import msgspec
 from brainbench.corpus import Corpus
 from brainbench.errors import IncompatibleError
 from brainbench.gold import EventGold, Gold
-from brainbench.model import FactRow, Fixture, Observation, Replayed
+from brainbench.model import PUSH_SUITES, FactRow, Fixture, Observation, Replayed
 from brainbench.report.wording import clean
 from brainbench.suites.matching import says
 from brainbench.suites.scripts import Scene, declares, scenes, session_observations, turn_observations, user_scenes
@@ -154,7 +154,7 @@ def _places(corpus: Corpus, suite: str) -> Mapping[str, Place]:
     """Where the suite judges each item: of a turn that two scripts play, in that of the two which is judged."""
     places: dict[str, Place] = {}
     for fixture in corpus.fixtures:
-        said = scenes(fixture) if suite not in _OF_TURNS else user_scenes(fixture, suite)
+        said = scenes(fixture) if suite not in PUSH_SUITES else user_scenes(fixture, suite)
         places |= {s.item: (fixture, s) for s in said if declares(fixture, s.fixture_id, suite)}
     return places
 
@@ -181,7 +181,7 @@ class _Seen:
     def ids(self, cell: FailedCell, item: str) -> tuple[str, ...] | None:
         """The pages that the rows of the result tell of. They tell nothing of errors, so of a cell with errors None."""
         slugs = self.rows.get((cell.harness, item)) if cell.system == self.first and not cell.errors else None
-        return None if slugs is None or cell.suite not in _OF_TURNS else tuple(slugs)
+        return None if slugs is None or cell.suite not in PUSH_SUITES else tuple(slugs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,6 @@ TOLD: Mapping[str, Callable[[_Case], Told]] = {
     "continuity": _continuity,
 }
 """What was wanted and what came, by suite."""
-_OF_TURNS = frozenset({"know-to-ask", "push"})
 
 
 def as_json(found: Iterable[Failure]) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ from brainbench.model import Capability, CellStatus, Fixture, Replayed, SeamConf
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Part of a cell (a stratum, category or language) with its own counts."""
+    """Part of a cell (a stratum, category, language or universe) with its own counts."""
 
     gold_total: int
     gold_failed: int
@@ -26,8 +26,8 @@ class Cell:
     `metrics` has every metric of the suite, None where nothing was asked. `failed_items` names what failed
     (`fixture/event[/detail]`), sorted, so that a fix cannot hide a new failure; `leaks` names in the same way what
     crossed from a foreign source. `lacking` counts, by capability, the fixtures that are not applicable for want of it.
-    `slices` is keyed `stratum`, `category`, `language` -> value. `events` are the
-    events that were asked of, and those that went wrong without being asked of; `errors` are those that went wrong.
+    `slices` is keyed `stratum`, `category`, `language`, `universe` -> value. `events` are the events that were asked
+    of, and those that went wrong without being asked of; `errors` are those that went wrong.
     """
 
     system: str

@@ -100,7 +100,7 @@ def _trouble(errors: int, events: int, replays: Sequence[Replayed]) -> str:
 
 
 def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:
-    """The same counts by stratum, category and language."""
+    """The same counts by each of _DIMENSIONS."""
     found: dict[str, dict[str, Slice]] = {}
     for dimension, value_of in _DIMENSIONS.items():
         values = sorted({value_of(fixture) for fixture, _ in judged})

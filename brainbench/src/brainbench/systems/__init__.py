@@ -231,8 +231,8 @@ def load_system(name: str, access: Access | None = None, *, here: bool = False) 
     system = _made(name, door, access or Access())
     if not isinstance(system, System):
         raise UsageError(f"--system: {name} is not a brainbench.systems.System")
-    for problem in _problems(system):
-        raise UsageError(f"--system: {name}: {problem}")
+    if problems := list(_problems(system)):
+        raise UsageError("\n".join(f"--system: {name}: {problem}" for problem in problems))
     system.name = name
     return system
 

@@ -32,6 +32,8 @@ LOST_OF_TEN = 3
 _ALIASES = re.compile(r"^aliases:[^\n]*\n(?:[ \t]+[^\n]*\n|-[ \t][^\n]*\n)*", re.MULTILINE)
 _TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
 _STRAY = "people/nobody-at-all"
+_NEWEST = ""
+"""The slug of no page, under which the last one written to a source is remembered."""
 
 
 class Broken(System):
@@ -64,12 +66,31 @@ Broken.read_pages = System.read_pages  # type: ignore[method-assign]
 Broken.write_pages = System.write_pages  # type: ignore[method-assign]
 
 
-class Degraded(Broken):
-    """Knows no aliases, and has lost three facts of ten."""
+class Remembering(Broken):
+    """Keeps what a break needs of what was written, by source and slug, and in each snapshot what it was by then."""
+
+    def __init__(self, whole: System) -> None:
+        super().__init__(whole)
+        self._written: dict[tuple[str, str], str] = {}
+        self._kept: dict[str, dict[tuple[str, str], str]] = {}
 
     def open(self, run: RunContext) -> None:
-        self._written: dict[tuple[str, str], str] = {}
+        self._written = {}
         self.whole.open(run)
+
+    def keep(self, name: str) -> None:
+        self._kept[name] = dict(self._written)
+        self.whole.keep(name)
+
+    def restore(self, name: str) -> bool:
+        restored = self.whole.restore(name)
+        if restored is True:
+            self._written = dict(self._kept.get(name, {}))
+        return restored
+
+
+class Degraded(Remembering):
+    """Knows no aliases, and has lost three facts of ten."""
 
     def write_page(self, page: PageIn) -> None:
         self.whole.write_page(self._nameless(page))
@@ -114,18 +135,14 @@ def _lost(fact: str) -> bool:
     return hashlib.sha256(fact.encode("utf-8", "surrogatepass")).digest()[0] % 10 < LOST_OF_TEN
 
 
-class TitlesOnly(Broken):
+class TitlesOnly(Remembering):
     """Finds a page only where its whole title stands in the turn."""
 
     speaks = True
 
-    def open(self, run: RunContext) -> None:
-        self._titles: dict[tuple[str, str], str] = {}
-        self.whole.open(run)
-
     def write_page(self, page: PageIn) -> None:
         title = _TITLE.search(page.content)
-        self._titles[page.source, page.slug] = title.group(1).strip("\"'").casefold() if title else page.slug
+        self._written[page.source, page.slug] = title.group(1).strip("\"'").casefold() if title else page.slug
         self.whole.write_page(page)
 
     def context(self, ask: Ask) -> Injection:
@@ -139,28 +156,24 @@ class TitlesOnly(Broken):
 
     def _named(self, source: str, text: str) -> frozenset[str]:
         said = text.casefold()
-        return frozenset(slug for (where, slug), title in self._titles.items() if where == source and title in said)
+        return frozenset(slug for (where, slug), title in self._written.items() if where == source and title in said)
 
 
-class NeverSilent(Broken):
+class NeverSilent(Remembering):
     """Brings the page that was written last wherever it would have been silent."""
 
     speaks = True
 
-    def open(self, run: RunContext) -> None:
-        self._newest: dict[str, str] = {}
-        self.whole.open(run)
-
     def write_page(self, page: PageIn) -> None:
-        self._newest[page.source] = page.slug
+        self._written[page.source, _NEWEST] = page.slug
         self.whole.write_page(page)
 
     def context(self, ask: Ask) -> Injection:
-        said, slug = self.whole.context(ask), self._newest.get(ask.source)
-        return said if slug is None or told(said) else Injection(f"- → `{slug}`", ids=(slug,))
+        said, slug = self.whole.context(ask), self._written.get((ask.source, _NEWEST))
+        return said if slug is None or said.brought else Injection(f"- → `{slug}`", ids=(slug,))
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        slug = self._newest.get(source)
+        slug = self._written.get((source, _NEWEST))
         hits = list(self.whole.search(source, query, limit))
         return hits if slug is None else [*hits[: max(0, limit - 1)], SearchHit(slug, title=query)]
 
@@ -172,7 +185,7 @@ class StrayPage(Broken):
 
     def context(self, ask: Ask) -> Injection:
         said = self.whole.context(ask)
-        ids = told(said)
+        ids = said.brought
         return replace(said, text=f"{said.text}\n- → `{_STRAY}`", ids=(*ids, _STRAY)) if ids else said
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -191,7 +204,7 @@ class OnePage(Broken):
 
     def context(self, ask: Ask) -> Injection:
         said = self.whole.context(ask)
-        first = told(said)[:1]
+        first = said.brought[:1]
         return only(said, lambda slug: slug in first)
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -255,7 +268,7 @@ class PointersOnly(Altered):
     speaks = True
 
     def context(self, ask: Ask) -> Injection:
-        ids = told(self.whole.context(ask))
+        ids = self.whole.context(ask).brought
         return Injection("\n".join(f"- → `{slug}`" for slug in ids), ids=ids)
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
@@ -277,13 +290,8 @@ class OneSource(Broken):
         self.whole.write_page(replace(page, source=self._asked))
 
 
-def told(said: Injection) -> tuple[str, ...]:
-    """The pages that an injection brings."""
-    return pointer_ids(said.text) if said.ids is None else said.ids
-
-
 def only(said: Injection, wanted: Callable[[str], bool]) -> Injection:
     """An injection without the pages that are not wanted: without their ids, and the lines that point at them."""
-    kept = tuple(slug for slug in told(said) if wanted(slug))
+    kept = tuple(slug for slug in said.brought if wanted(slug))
     lines = (line for line in said.text.splitlines() if all(map(wanted, pointer_ids(line))))
     return replace(said, text="\n".join(lines) if kept else "", ids=kept)

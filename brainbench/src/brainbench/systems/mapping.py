@@ -104,8 +104,8 @@ def read_mapping(path: Path, name: str) -> Mapped:
         raise UsageError(f"--system: {name}: {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise UsageError(f"--system: {name}: {path.name}: {error}") from None
-    for problem in _faults(found):
-        raise UsageError(f"--system: {name}: {path.name}: {problem}")
+    if faults := _faults(found):
+        raise UsageError("\n".join(f"--system: {name}: {path.name}: {fault}" for fault in faults))
     return found
 
 
@@ -159,6 +159,10 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     return _VARIABLE.sub(lambda found: str(values.get(found[1], found[0])), template)
 
 
+class NothingThere(SystemFailure):
+    """A path leads to where an answer is empty: it holds nothing, which is no fault of the path."""
+
+
 def at(answer: Any, path: str, what: str) -> Any:
     """What stands at a path in an answer; SystemFailure tells how far the path leads, and what is there instead.
 
@@ -169,11 +173,12 @@ def at(answer: Any, path: str, what: str) -> Any:
     for key, index in _STEP.findall(path):
         try:
             here = here[int(index)] if index else here[key] if isinstance(here, dict) else _missing()
-        except LookupError:
-            there = f"it has {', '.join(map(str, here)) or 'nothing'}" if isinstance(here, dict) else f"{here!r:.80}"
-            raise SystemFailure(f"{what}: no {path!r} in the answer; at {key or index!r}: {there}") from None
-        except TypeError:
-            raise SystemFailure(f"{what}: no {path!r} in the answer; at {key or index!r}: {here!r:.80}") from None
+        except (LookupError, TypeError) as error:
+            there = f"{here!r:.80}"
+            if isinstance(here, dict) and isinstance(error, LookupError):
+                there = f"it has {', '.join(map(str, here)) or 'nothing'}"
+            kind = SystemFailure if here else NothingThere
+            raise kind(f"{what}: no {path!r} in the answer; at {key or index!r}: {there}") from None
     return here
 
 

@@ -7,13 +7,14 @@ directory; unless the mapping names a tool that empties it, it is started anew f
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import Future as Later
 from concurrent.futures import TimeoutError as TooLate
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.model import Ask, Conversation, FactRow, Injection, Message, PageIn, RunContext, SearchHit
 from brainbench.systems.access import Access, scrubbed
 from brainbench.systems.command import argv_at
-from brainbench.systems.mapping import VARIABLES, Use, at, filled, page_parts, read_mapping
+from brainbench.systems.mapping import VARIABLES, NothingThere, Use, at, filled, page_parts, read_mapping
 from brainbench.systems.web import checked_url, headers_of
 from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Remote, too_big
 
@@ -58,6 +59,8 @@ class McpServer(Remote):
         else:
             argv_at(name, self._mapped.server.command, self._folder)
         self._running: _Running | None = None
+        self._led = False
+        """Whether the path of `read_page` has led to a text."""
         try:
             self._start(None)
             self._check_tools()
@@ -95,7 +98,10 @@ class McpServer(Remote):
             self._use("clear", {})
 
     def read(self, params: Any) -> str | None:
-        """The text at the path of `read_page`; None where the answer has nothing there."""
+        """The text at the path of `read_page`; None where the answer has nothing there.
+
+        A path that has never led to a text may be misspelt, so until then only an empty answer is a missing page.
+        """
         use = self._mapped.steps("read_page")[-1]
         try:
             answer = self._use("read_page", _values(params))
@@ -105,8 +111,13 @@ class McpServer(Remote):
             raise
         try:
             found = at(answer, use.result or "", "read_page.result")
-        except SystemFailure:
+        except NothingThere:
             return None
+        except SystemFailure:
+            if self._led:
+                return None
+            raise
+        self._led = self._led or isinstance(found, str)
         return found if isinstance(found, str) else None
 
     def find(self, params: Any) -> list[SearchHit]:
@@ -254,8 +265,12 @@ class _Running:
             self._portal.call(self._stop.set)
         else:
             self._session.cancel()
-        with suppress(TooLate, CancelledError, Exception):
+        try:
             self._session.result(END_SECONDS)
+        except (TooLate, CancelledError):
+            pass  # it was told to go, and whatever is left of it ends with the worker
+        except Exception:
+            logging.getLogger(__name__).exception("ending the server")
         self._portals.__exit__(None, None, None)
         self._errors.close()
         shutil.rmtree(self._home, ignore_errors=True)

@@ -17,10 +17,10 @@ from typing import Any
 from brainbench import gold
 from brainbench.corpus.manifest import Generator, Manifest, Split, Universe
 from brainbench.datasets.core_gen import crowded, named, oblique, scenes, scopes, universe
-from brainbench.datasets.core_gen.script import PUSH, Script
+from brainbench.datasets.core_gen.script import Script
 from brainbench.datasets.splitmix import substream
 from brainbench.errors import OutputError
-from brainbench.model import Stratum
+from brainbench.model import PUSH_SUITES, Stratum
 
 VERSION = "1.0"
 SEED = universe.SEED
@@ -40,7 +40,7 @@ class Category:
     count: int
     strata: tuple[Stratum, ...]
     fill: Callable[[Script], None]
-    suites: tuple[str, ...] = PUSH
+    suites: tuple[str, ...] = PUSH_SUITES
 
 
 CATEGORIES: tuple[Category, ...] = (
@@ -94,9 +94,10 @@ def build_pocket(out: Path) -> None:
 def pocket(made: Sequence[Script]) -> tuple[Script, ...]:
     """The pocket's fixtures among all, in emission order: by POCKET_RULE, none played in the largest brain."""
     gate = frozenset(_split(made).gate)
+    largest = max(universe.BRAINS, key=lambda name: universe.BRAINS[name])
     taken: set[str] = set()
     for category in CATEGORIES:
-        left = [s for s in made if s.category == category.name and s.fixture_id in gate and s.universe != "brain-10k"]
+        left = [s for s in made if s.category == category.name and s.fixture_id in gate and s.universe != largest]
         strata: list[str] = []
         for script in left:
             if script.stratum not in strata and len(strata) < POCKET_MOST:

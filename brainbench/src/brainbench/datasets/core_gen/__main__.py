@@ -1,31 +1,31 @@
-"""`python -m brainbench.datasets.core_gen [--check|--pocket] DIR`: make a corpus in DIR, or check the one there."""
+"""`python -m brainbench.datasets.core_gen [--check|--NAME] DIR`: make a corpus of DATASETS in DIR, or check one."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
-from brainbench.datasets.core_gen import build, build_pocket
+from brainbench.datasets import DATASETS
 from brainbench.datasets.core_gen.check import inspect
 from brainbench.errors import BenchError, CorpusError
 
-USAGE = "usage: python -m brainbench.datasets.core_gen [--check|--pocket] DIR"
+WISHES = ("--check", *(f"--{name}" for name in DATASETS))
+USAGE = f"usage: python -m brainbench.datasets.core_gen [{'|'.join(WISHES)}] DIR"
 
 
 def main(argv: Sequence[str]) -> int:
     """Exit code 0, or 2 with the reason on standard error."""
-    wish = argv[0] if argv[:1] in (["--check"], ["--pocket"]) else ""
-    names = argv[1:] if wish else argv
+    wish, names = (argv[0], argv[1:]) if argv and argv[0] in WISHES else ("--core", argv)
     if len(names) != 1 or names[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return 2
     directory = Path(names[0])
     try:
-        if wish == "--pocket":
-            build_pocket(directory)
-        elif not wish:
-            build(directory)
+        if wish != "--check":
+            module, _, function = DATASETS[wish.removeprefix("--")].partition(":")
+            getattr(import_module(module), function)(directory)
         report = inspect(directory)
         if report.faults:
             raise CorpusError(report.faults)

@@ -10,7 +10,7 @@ from pathlib import Path
 from brainbench import corpus, gold
 from brainbench.errors import Fault
 from brainbench.gold import EventGold, Gold, GoldFact, Probe
-from brainbench.model import Fixture, SessionBreak, Turn, Write
+from brainbench.model import PUSH_SUITES, Fixture, SessionBreak, Turn, Write
 from brainbench.suites.leaks import canaries
 from brainbench.suites.matching import says
 
@@ -28,10 +28,10 @@ class Inspection:
     gold_facts: int
     probes: Mapping[str, int]
 
-    def must_share(self, stratum: str) -> float:
-        """The share of must-turns among the know-to-ask turns of a stratum."""
+    def must_share(self, stratum: str) -> float | None:
+        """The share of must-turns among the know-to-ask turns of a stratum; None where it has none of them."""
         must, quiet = self.labels.get((stratum, "must"), 0), self.labels.get((stratum, "must_not"), 0)
-        return must / (must + quiet)
+        return must / (must + quiet) if must + quiet else None
 
     def table(self) -> str:
         """The counts, one line each."""
@@ -39,7 +39,9 @@ class Inspection:
         lines += [f"  {name}: {n}" for name, n in sorted(self.categories.items())]
         for stratum in ("easy", "medium", "hard"):
             must, quiet = self.labels.get((stratum, "must"), 0), self.labels.get((stratum, "must_not"), 0)
-            lines.append(f"know-to-ask, {stratum}: {must} must, {quiet} must_not ({self.must_share(stratum):.2f})")
+            share = self.must_share(stratum)
+            told = "-" if share is None else f"{share:.2f}"
+            lines.append(f"know-to-ask, {stratum}: {must} must, {quiet} must_not ({told})")
         lines.append(f"{self.scripted_facts} scripted facts, {self.gold_facts} gold facts")
         lines += [f"probes, {channel}: {n}" for channel, n in sorted(self.probes.items())]
         return "\n".join(lines)
@@ -81,7 +83,7 @@ def _faults(fixture: Fixture, its_gold: Gold) -> Iterator[Fault]:
         yield from (Fault(fixture.file, probe.probe_id, reason) for reason in _probe(fixture, probe, pages))
     labelled = {e.event_id for e in its_gold.events.values() if e.retrieve is not None}
     for turn in fixture.events:
-        asked = isinstance(turn, Turn) and turn.role == "user" and {"know-to-ask", "push"} & set(fixture.suites)
+        asked = isinstance(turn, Turn) and turn.role == "user" and set(PUSH_SUITES) & set(fixture.suites)
         if asked and turn.event_id not in labelled:
             yield Fault(fixture.file, f"events.{turn.event_id}", "a user turn without a label")
 

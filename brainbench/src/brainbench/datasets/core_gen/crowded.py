@@ -9,11 +9,11 @@ from functools import cache
 
 from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.universe import SEED, Member, brain_members, universe
+from brainbench.datasets.core_gen.universe import BRAINS, SEED, Member, brain_members, universe
 from brainbench.datasets.core_gen.world import Named, slug_of
 from brainbench.datasets.splitmix import substream
 
-_BRAINS = ("brain-1k", "brain-10k")
+_BRAINS = tuple(BRAINS)
 
 
 def distractor(script: Script) -> None:
@@ -146,15 +146,9 @@ def _relative(cast: Cast, of: Member) -> Member:
         title = f"{drawn.of.given} {of.of.family}"
         if drawn.part != of.part and drawn.of.given != of.of.given and drawn.of.title not in drawn.page.body:
             named = Named("person", title, slug_of("person", title), drawn.of.given, of.of.family)
-            made = replace(
-                drawn, of=named, page=replace(drawn.page, of=named, aliases=(), body=_own_body(drawn, named))
-            )
+            made = replace(drawn, of=named, page=replace(drawn.page, of=named, aliases=()))
             cast.seed(made)
             return made
-
-
-def _own_body(drawn: Member, named: Named) -> str:
-    return drawn.page.body.replace(drawn.of.title, named.title)
 
 
 def _nicknamed(cast: Cast) -> tuple[Member, Member]:

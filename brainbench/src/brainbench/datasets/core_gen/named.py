@@ -7,33 +7,12 @@ from dataclasses import replace
 
 from brainbench.datasets.core_gen.cast import Cast, lines
 from brainbench.datasets.core_gen.script import Script
-from brainbench.datasets.core_gen.world import Named, Page, plain_page
+from brainbench.datasets.core_gen.world import Named, Page
 from brainbench.datasets.core_words import table
 from brainbench.datasets.splitmix import SplitMix64
 
 _EASY_FORMS = ("full", "alias", "surname", "possessive")
 _MEDIUM_FORMS = ("lower", "handle", "initial", "alias-lower", "reversed", "capitals")
-
-
-def english(key: str) -> list[str]:
-    """The English sentences kept under `key`."""
-    sentences: list[str] = table("english")[key]
-    return sentences
-
-
-def page_with_short_names(rng: SplitMix64, of: Named) -> Page:
-    """A page that can be found by its bearer's first name, handle or lower-case name too."""
-    aliases = (of.given.lower(), of.handle) if of.kind == "person" else (of.title.lower(),)
-    return plain_page(rng, of, *dict.fromkeys(aliases))
-
-
-def ask_in(script: Script, template: str, name: str, who: Named, known: bool) -> None:
-    """The question `template` with `name` in it; memory is called for when `who` is known."""
-    text = template.format(n=name)
-    if known:
-        script.must(text, [who], template=template)
-    else:
-        script.quiet(text, template=template)
 
 
 def surface(who: Named, form: str) -> str:

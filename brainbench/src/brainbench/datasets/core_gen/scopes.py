@@ -14,7 +14,7 @@ _OTHERS = ("choir", "clinic", "workshop", "sailing", "allotment", "school")
 def multi_source(script: Script) -> None:
     """Somebody with a page here and another one elsewhere, somebody known only elsewhere, and a nickname from there.
 
-    Odd fixtures ask from a source that is not the default one.
+    The third and fourth of every four ask from a source that is not the default one.
     """
     rng = script.rng
     first, second = rng.sample(_OTHERS, 2)

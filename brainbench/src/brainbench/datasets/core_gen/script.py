@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from brainbench.datasets.core_gen.world import Named, Page
 from brainbench.datasets.splitmix import SplitMix64
-from brainbench.model import Stratum
+from brainbench.model import PUSH_SUITES, Stratum
 
-PUSH = ("know-to-ask", "push")
 _FIRST_DAY = datetime(2026, 1, 5, 7, 0, tzinfo=UTC)
 
 
@@ -51,7 +50,7 @@ class Script:
     index: int
     stratum: Stratum
     rng: SplitMix64
-    suites: tuple[str, ...] = PUSH
+    suites: tuple[str, ...] = PUSH_SUITES
     language: str = "en"
     tags: tuple[str, ...] = ()
     requires: tuple[str, ...] = ("page_write",)
