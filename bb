@@ -60,8 +60,8 @@ check() {
 }
 
 case "${1:-}" in
-    test)  shift; check; exec "$bin/python" -m pytest -n auto "$@" ;;
-    check) shift; check; exec "$bin/python" -m pytest -n auto -m "not slow" "$@" ;;
+    test)  shift; check; exec "$bin/python" -m pytest -n auto --dist loadgroup "$@" ;;
+    check) shift; check; exec "$bin/python" -m pytest -n auto --dist loadgroup -m "not slow" "$@" ;;
     "")    sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//'; exit 0 ;;
     *)     command=$1; shift
            if [ -x "$bin/$command" ]; then exec "$bin/$command" "$@"; fi

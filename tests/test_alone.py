@@ -54,6 +54,7 @@ def pinned(lock: str) -> list[str]:
     return [line.rstrip("\\ ") for line in lock.splitlines() if "==" in line and not line.startswith((" ", "#"))]
 
 
+@pytest.mark.long
 def test_wellkept_passes_its_tests_where_brainbench_is_not_installed(tmp_path, own_files):
     python = installed_alone("wellkept", tmp_path, own_files)
     assert call([python, "-c", "import brainbench"], tmp_path).returncode == 1
@@ -67,14 +68,21 @@ def test_wellkept_passes_its_tests_where_brainbench_is_not_installed(tmp_path, o
     assert " passed" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def brainbench_alone(tmp_path_factory, own_files):
+    """The Python of an environment with brainbench and without wellkept."""
+    return installed_alone("brainbench", tmp_path_factory.mktemp("alone"), own_files)
+
+
 @pytest.mark.req("C-404", "C-1202")
-def test_brainbench_measures_memories_where_wellkept_is_not_installed(tmp_path, own_files):
-    python = installed_alone("brainbench", tmp_path, own_files)
+@pytest.mark.xdist_group("alone")
+def test_brainbench_measures_memories_where_wellkept_is_not_installed(tmp_path, brainbench_alone):
+    python = brainbench_alone
     assert call([python, "-c", "import wellkept"], tmp_path).returncode == 1
     for system in ("null", "bm25", "files+grep"):
         out = tmp_path / f"{system}.json"
-        command: list[str | Path] = [python.parent / "brainbench", "run", "--system", system, "--out", out]
-        done = call(command, tmp_path)
+        command: list[str | Path] = [python.parent / "brainbench", "run", "--corpus", "pocket", "--out", out]
+        done = call([*command, "--system", system], tmp_path)
         assert "Traceback" not in done.stderr
         assert done.returncode == 0, f"{system}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         document = json.loads(out.read_text())
@@ -94,14 +102,25 @@ def keeps_the_contract_and_gets_a_row(python: Path, place: Path, kind: str) -> N
     succeed([brainbench, "init-adapter", "my_memory", "--kind", kind], place)
     assert " passed" in succeed([python, "-m", "pytest", "test_my_memory.py"], place).stdout
     system = {"python": "my_memory:MyMemory", "cmd": f"cmd:{python} my_memory.py"}[kind]
-    done = succeed([brainbench, "run", "--system", system, "--suite", "push", "--harness", "codex", "--json"], place)
+    run_it: list[str | Path] = [
+        brainbench,
+        "run",
+        "--corpus",
+        "pocket",
+        "--suite",
+        "push",
+        "--harness",
+        "codex",
+        "--json",
+    ]
+    done = succeed([*run_it, "--system", system], place)
     (cell,) = json.loads(done.stdout)["cells"]
     assert cell["gold_total"] > cell["gold_failed"]
 
 
-def test_brainbench_says_how_to_get_the_memory_that_is_missing(tmp_path, own_files):
-    python = installed_alone("brainbench", tmp_path, own_files)
-    done = call([python.parent / "brainbench", "run", "--system", "wellkept"], tmp_path)
+@pytest.mark.xdist_group("alone")
+def test_brainbench_says_how_to_get_the_memory_that_is_missing(tmp_path, brainbench_alone):
+    done = call([brainbench_alone.parent / "brainbench", "run", "--system", "wellkept"], tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "wellkept" in done.stderr

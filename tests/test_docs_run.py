@@ -1,9 +1,9 @@
 """Every command and example of the docs, and of the docstrings, is run as a reader would run it.
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
-not. Words after the language: `slow` leaves a block out of `./bb check`, `registry` leaves it to `.ci/registry`,
-`exit=1` says how its last command ends. Lines below a command are output that it must print, in this order; `...`
-stands for anything.
+not. Words after the language: `slow` leaves a block out of `./bb check`, `long` leaves it to `.ci/run`, `registry` to
+`.ci/registry`; `exit=1` says how its last command ends. Lines below a command are output that it must print, in this
+order; `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
 )
 _LONG = (pytest.mark.slow, pytest.mark.timeout(900))
-MARKS = {"slow": _LONG, "registry": (pytest.mark.registry, *_LONG)}
+MARKS = {"slow": _LONG, "long": (pytest.mark.long, *_LONG), "registry": (pytest.mark.registry, *_LONG)}
 THE_TESTS_THEMSELVES = ("./bb test", "./bb check")
 
 
@@ -91,8 +91,21 @@ RUNNABLE = [
 ]
 
 
+@pytest.fixture
+def at_home(tmp_path, environment):
+    """The environment of a reader with a home of their own, in which harnesses keep their settings."""
+    home = tmp_path / "home"
+    for harness in (".claude", ".codex", ".openclaw"):
+        (home / harness).mkdir(parents=True)
+    moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_STATE_DIR", "XDG_DATA_HOME")
+    kept = {
+        name: value for name, value in environment.items() if name not in moved and not name.startswith("WELLKEPT_")
+    }
+    return {**kept, "HOME": str(home)}
+
+
 @pytest.mark.parametrize("block", RUNNABLE)
-def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
+def test_a_block_of_the_docs_runs(block, copy_of_repository, at_home):
     where = f"{block.file}:{block.line}"
     folder = copy_of_repository()
     if block.language == "python":
@@ -103,7 +116,7 @@ def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
         argvs = [["sh", "-c", line] for line in lines if line not in THE_TESTS_THEMSELVES]
         shown = [out for line, out in zip(lines, outputs(block.body), strict=True) if line not in THE_TESTS_THEMSELVES]
     for index, argv in enumerate(argvs, 1):
-        done = run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=800)
+        done = run(argv, cwd=folder, env=at_home, capture_output=True, text=True, check=False, timeout=800)
         expected = block.expected_exit if index == len(argvs) else 0
         assert done.returncode == expected, f"{where}: {argv[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"

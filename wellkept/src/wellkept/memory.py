@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, get_args
+
+import regex  # type: ignore[import-untyped]
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
@@ -49,6 +50,8 @@ LARGEST_CONTENT = 4 * 1024 * 1024
 """In UTF-8 bytes."""
 LARGEST_FACT = 50_000
 """In UTF-8 bytes."""
+
+_UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
 
 _WRITTEN_BY: dict[str, Trust] = {
     "owner": Trust.USER_WRITTEN,
@@ -331,7 +334,7 @@ def _check_name(field: str, name: object) -> None:
         raise InvalidInput(field, "begins or ends with a space; remove it")
     if len(name) > LONGEST_SLUG:
         raise InvalidInput(field, f"has {len(name)} characters; {LONGEST_SLUG} are allowed")
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in name):
+    if _UNSEEN.search(name):
         raise InvalidInput(field, "holds a control character or half a surrogate pair; remove it")
 
 

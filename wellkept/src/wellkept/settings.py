@@ -161,10 +161,23 @@ def _home(env: Mapping[str, str]) -> Path:
     return Path(env["HOME"]) if env.get("HOME") else Path.home()
 
 
+_HARNESS_HOMES: Mapping[str, tuple[str, str]] = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+    "openclaw": ("OPENCLAW_STATE_DIR", ".openclaw"),
+}
+"""Where each harness keeps what is its user's: the variable that moves it, and its directory below the home."""
+
+
+def harness_home(harness: str, env: Mapping[str, str] | None = None) -> Path:
+    """The directory in which a harness keeps its user's settings; `env` is the process's own unless given."""
+    env = os.environ if env is None else env
+    variable, below = _HARNESS_HOMES[harness]
+    return Path(env.get(variable) or _home(env) / below)
+
+
 def _own_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
-    claude = env.get("CLAUDE_CONFIG_DIR") or _home(env) / ".claude"
-    codex = env.get("CODEX_HOME") or _home(env) / ".codex"
-    return Path(claude) / "projects", Path(codex) / "sessions"
+    return harness_home("claude-code", env) / "projects", harness_home("codex", env) / "sessions"
 
 
 def _socket(data_dir: Path, env: Mapping[str, str]) -> Path:

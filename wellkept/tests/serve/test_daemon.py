@@ -156,7 +156,7 @@ def test_a_transcript_outside_is_not_read(start: Start, place: Path) -> None:
 def test_an_unknown_event_is_silence(start: Start, place: Path) -> None:
     daemon = start().ready()
     argv = command("claude-code", daemon.socket, 10_000)
-    argv[5] = "stop"
+    argv[5] = "pre-tool-use"
     done = subprocess.run(argv, input=b"{}", capture_output=True, timeout=20, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
 

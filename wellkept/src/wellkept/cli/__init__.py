@@ -12,6 +12,9 @@ from wellkept import __version__
 from wellkept.errors import WellkeptError
 
 COMMANDS: Mapping[str, str] = {
+    "install": "wellkept.cli.installing:install",
+    "uninstall": "wellkept.cli.installing:uninstall",
+    "status": "wellkept.cli.installing:status",
     "put": "wellkept.cli.keeping:put",
     "bank": "wellkept.cli.keeping:bank",
     "import": "wellkept.cli.keeping:import_",

@@ -391,6 +391,8 @@ class SqliteStore:
             return ()
         state = self._state()
         known = self._known_keys(source, kind, state, len(wanted))
+        if known is not None and known.isdisjoint(wanted):
+            return ()
         rows = self._rows_of_names(source, kind, wanted if known is None else known.intersection(wanted))
         if known is not None and self._state() != state:
             rows = self._rows_of_names(source, kind, wanted)
@@ -418,7 +420,8 @@ class SqliteStore:
             if len(self._known) >= _KNOWN_SOURCES:
                 self._known.clear()
             known = self._known[source] = _Known(state)
-        most = known.asked = known.asked + asked
+        # Other threads ask too: what decides whether all were read must be what the query was limited by.
+        known.asked = most = known.asked + asked
         if known.keys is None and known.due <= most <= _KNOWN_NAMES:
             known.due = 4 * most
             rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, most + 1))
@@ -537,6 +540,8 @@ class SqliteStore:
                 raise self._unavailable(apsw.ReadOnlyError())
             for name, wanted in _PRAGMAS:
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
+            # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.register_fts5_function("times_found", _times_found)
         except BaseException:
             connection.close()
