@@ -164,8 +164,8 @@ WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELEC
 
 _EMPTY_EVERYTHING = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
+    "DELETE FROM chunks",  # and their vectors
     "DELETE FROM embedders",
-    "DELETE FROM chunks",
     "DELETE FROM names",
     "DELETE FROM timeline",
     "DELETE FROM page_texts",
