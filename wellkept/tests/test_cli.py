@@ -202,6 +202,10 @@ def test_the_hook_can_be_tried_by_hand(run: Run, tmp_path: Path, monkeypatch: py
     assert json.loads(run("hook", "user-prompt", "--json", stdin=event).stdout)["outcome"] == "disabled"
 
 
+WITHOUT_A_MEMORY = {("bench",)}
+"""Commands that make a memory of their own."""
+
+
 def test_every_command_has_help_with_an_example() -> None:
     def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         context = click.Context(group)
@@ -217,7 +221,8 @@ def test_every_command_has_help_with_an_example() -> None:
     for path in found:
         shown = CliRunner().invoke(main, [*path, "--help"]).stdout
         assert "wellkept " + " ".join(path) in shown.split("Example")[1]
-        for option in ("--json", "--source", "--data-dir"):
+        of_a_memory = () if path in WITHOUT_A_MEMORY else ("--source", "--data-dir")
+        for option in ("--json", *of_a_memory):
             assert option in shown
 
 
@@ -279,39 +284,6 @@ def test_an_export_says_what_is_missing(run: Run, tmp_path: Path, monkeypatch: p
     refused(run("export-queries", "--since", "yesterday"), 2, "--since", "ISO 8601")
     refused(run("export-queries", "--clear", "--limit", "1"), 2, "--clear")
     refused(run("export-queries", "--out", str(tmp_path)), 2, str(tmp_path))
-
-
-def test_what_is_kept_is_found_by_its_meaning_once_it_is_embedded(run: Run) -> None:
-    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
-    assert run("search", "stolen vehicle").stdout == "nothing found\n"
-    assert run("embed").stdout == "1 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
-    assert "n/car" in run("search", "stolen vehicle").stdout
-    assert json.loads(run("embed", "--again", "--json").stdout) == {
-        "embedded": 1,
-        "vectors": 1,
-        "waiting": 0,
-        "model": "all-MiniLM-L6-v2-int8",
-    }
-
-
-def test_vectors_of_another_model_are_told_with_the_command_that_replaces_them(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
-    monkeypatch.setenv("WELLKEPT_EMBEDDER", "off")
-    refused(run("embed"), 1, "no embedder")
-    monkeypatch.delenv("WELLKEPT_EMBEDDER")
-    run("embed")
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "model.onnx").write_bytes(b"x")
-    (folder / "config.json").write_text('{"hidden_size": 8}')
-    monkeypatch.setenv("WELLKEPT_EMBEDDER", str(folder))
-    refused(run("embed"), 1, "all-MiniLM-L6-v2-int8 (384 numbers each)", "wellkept embed --again")
-    refused(run("embed", "--again"), 1, "cannot be loaded")
-    assert "n/car" in run("search", "automobile").stdout
-    monkeypatch.delenv("WELLKEPT_EMBEDDER")
-    assert run("embed").stdout.startswith("0 embedded, 1 of 1")
 
 
 @pytest.fixture
@@ -386,3 +358,36 @@ def test_a_status_that_is_not_well_says_why_and_exits_with_1(run: Run, claude: P
 
 def test_a_hook_is_timed_only_with_a_daemon_that_answers(run: Run) -> None:
     refused(run("hook", "time", "Ada?"), 1, "no daemon answers", "wellkept daemon")
+
+
+def test_what_is_kept_is_found_by_its_meaning_once_it_is_embedded(run: Run) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    assert run("search", "stolen vehicle").stdout == "nothing found\n"
+    assert run("embed").stdout == "1 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
+    assert "n/car" in run("search", "stolen vehicle").stdout
+    assert json.loads(run("embed", "--again", "--json").stdout) == {
+        "embedded": 1,
+        "vectors": 1,
+        "waiting": 0,
+        "model": "all-MiniLM-L6-v2-int8",
+    }
+
+
+def test_vectors_of_another_model_are_told_with_the_command_that_replaces_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", "off")
+    refused(run("embed"), 1, "no embedder")
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    run("embed")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(b"x")
+    (folder / "config.json").write_text('{"hidden_size": 8}')
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", str(folder))
+    refused(run("embed"), 1, "all-MiniLM-L6-v2-int8 (384 numbers each)", "wellkept embed --again")
+    refused(run("embed", "--again"), 1, "cannot be loaded")
+    assert "n/car" in run("search", "automobile").stdout
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    assert run("embed").stdout.startswith("0 embedded, 1 of 1")
