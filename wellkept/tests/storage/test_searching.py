@@ -164,3 +164,21 @@ def test_a_store_of_before_vectors_is_opened_and_searched_and_its_chunks_wait(tm
     assert [one.chunk for one in store.index.waiting(0, 9)] == [9]
     put(store, "a", "soup")
     assert (slugs(store, "kiln"), slugs(store, "soup")) == ([], ["a"])
+
+
+def test_a_store_with_vectors_is_emptied_like_any_other() -> None:
+    store = SqliteStore(":memory:")
+    for _ in range(2):
+        put(store, "a", "kiln")
+        store.index.put_vectors(WHO, [store.index.waiting(0, 9)[0].chunk], np.ones((1, 70), np.float32))
+        assert (store.index.vector_counts(), slugs(store, "kiln")) == ((1, 0), ["a"])
+        store.reset()
+        assert (store.index.vector_counts(), store.index.embedder(), slugs(store, "kiln")) == ((0, 0), None, [])
+
+
+def test_views_that_were_forgotten_are_read_anew(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db")
+    put(store, "a", "kiln")
+    assert slugs(store, "kiln") == ["a"]
+    store.index.forget_views()
+    assert slugs(store, "kiln") == ["a"]

@@ -60,6 +60,8 @@ class Haystack:
     passages: tuple[Passage, ...]
     queries: tuple[Query, ...]
     limit: int
+    by_turn: bool = False
+    """Whether messages are looked for and not conversations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +173,10 @@ def asked_of(system: System, haystack: Haystack) -> Asked:
         system.open(RunContext(haystack.run_id, (SourceDecl(SOURCE),), SOURCE, directory, haystack.seed))
         began, cpu = time.perf_counter(), _cpu_ms()
         places = _write(system, haystack.passages)
+        system.settle()
         ingest_ms, ingest_cpu_ms = (time.perf_counter() - began) * 1000, _cpu_ms() - cpu
-        answers = tuple(_answer(system, query, haystack.limit, places) for query in haystack.queries)
+        search = system.search_turns if haystack.by_turn and system.tells_turns else system.search
+        answers = tuple(_answer(system, search, query, haystack.limit, places) for query in haystack.queries)
     except Exception as error:
         failed = unasked(haystack, f"the haystack was not written: {what_happened(error)}")
         return replace(failed, lost=system.losses != losses)
@@ -211,11 +215,17 @@ def _page(passage: Passage) -> str:
     return f"---\ntitle: Conversation of {passage.at[:10]}\ntype: conversation\n---\n\n{said}\n"
 
 
-def _answer(system: System, query: Query, limit: int, places: Mapping[str, str]) -> Answer:
+def _answer(
+    system: System,
+    search: Callable[[str, str, int], Sequence[SearchHit]],
+    query: Query,
+    limit: int,
+    places: Mapping[str, str],
+) -> Answer:
     try:
         system.tell_time(query.at)
         began = time.perf_counter()
-        hits = list(islice(system.search(SOURCE, query.text, limit), limit))
+        hits = list(islice(search(SOURCE, query.text, limit), limit))
         latency_ms = (time.perf_counter() - began) * 1000
         found = tuple(Found(places.get(hit.id), hit.turns) for hit in plain(hits, tuple[SearchHit, ...]))
     except Exception as error:

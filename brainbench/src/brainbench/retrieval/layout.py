@@ -157,6 +157,7 @@ class Layouts:
             passages=tuple(passages),
             queries=tuple(Query(question.text, question.asked_at) for question in self._asked[number]),
             limit=max(len(known), PIECES * len(passages)),
+            by_turn=self._by_turn,
         )
         return _Layout(haystack, units, len(known))
 

@@ -161,6 +161,13 @@ class System:
         """Pages for a query, best first. (search)"""
         raise Unsupported("search")
 
+    def search_turns(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        """Messages of conversations for a query, best first, where it tells them. What `search` gives by default."""
+        return self.search(source, query, limit)
+
+    def settle(self) -> None:
+        """Finish what writing left for later, as some memories make vectors. Nothing by default."""
+
     def context(self, ask: Ask) -> Injection:
         """What the memory would put before the model on this turn, within the budget. (context)"""
         raise Unsupported("context")

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
@@ -42,9 +43,9 @@ from wellkept.errors import NotFound, WellkeptError
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Hit, SearchOptions
 from wellkept.model import Message as Said
-from wellkept.providers import Segment
+from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.settings import load_settings
@@ -71,6 +72,7 @@ class Wellkept(System):
 
     name = "wellkept"
     version = wellkept.__version__
+    tells_turns = True
     production = frozenset({"openclaw", "claude-code"})
     can = frozenset(
         {
@@ -134,6 +136,7 @@ class Wellkept(System):
         if not (self._home / f"{name}.kept").exists():
             return False
         _copy(self._home / f"{name}.kept", self._home / "memory.db")
+        self._memory.store.index.forget_views()
         self._filled = True
         return True
 
@@ -153,7 +156,7 @@ class Wellkept(System):
     def _memory(self) -> Memory:
         if self._store is None:
             raise SystemFailure("the store is not open")
-        return Memory(self._store)
+        return Memory(self._store, embedder=packaged_once)
 
     @property
     def _clock(self) -> datetime:
@@ -207,8 +210,14 @@ class Wellkept(System):
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        hits = self._memory.search(source, query, limit)
-        return [SearchHit(hit.slug, hit.title, hit.text, hit.score) for hit in hits]
+        return _found(self._memory.search(source, query, limit))
+
+    def search_turns(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        return _found(self._memory.search(source, query, limit, SearchOptions(unit="chunk")))
+
+    def settle(self) -> None:
+        if packaged_once() is not None:
+            self._memory.embed_waiting()
 
     def context(self, ask: Ask) -> Injection:
         if ask.harness == "openclaw":
@@ -386,6 +395,21 @@ def _extraction(heard: Heard) -> Extraction:
 def _candidate(fact: ScriptedFact) -> CandidateFact:
     kind: FactKind = next((kind for kind in FACT_KINDS if kind == fact.kind), "fact")
     return CandidateFact(fact.fact, kind, fact.mention, fact.quote, valid_from=_time(fact.valid_from))
+
+
+def _found(hits: Sequence[Hit]) -> Sequence[SearchHit]:
+    return [
+        SearchHit(hit.slug, hit.title, hit.text, hit.score, turns=() if hit.turn is None else (hit.turn,))
+        for hit in hits
+    ]
+
+
+@cache
+def packaged_once() -> Embedder | None:
+    """The model that the product ships, loaded once a worker that searches."""
+    from wellkept.providers.embedders import packaged
+
+    return packaged()
 
 
 def _row(fact: Fact) -> FactRow:

@@ -62,19 +62,16 @@ def lexical(view: View, permitted: Mask, postings: Postings) -> Lane:
 
 def context(view: View, permitted: Mask, postings: Postings) -> Lane:
     """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
-    rows = np.arange(view.size)
-    before = view.before(rows)
-    led = before >= 0
-    chars = view.chars + np.where(led, view.chars[before], 0.0)
-    follows = np.full(view.size, -1)
-    follows[before[led]] = rows[led]
+    follows = view.follows()
+    chars = view.chars.copy()
+    chars[1:][follows[1:]] += view.chars[:-1][follows[1:]]
     words = []
     for held, counts in postings.words:
-        total = np.zeros(view.size)
+        total = np.zeros(view.size + 1)
         total[held] = counts
-        after = follows[held]
-        total[after[after >= 0]] += counts[after >= 0]
-        reached = np.flatnonzero(total)
+        after = held + 1
+        total[after] += counts * np.append(follows, False)[after]
+        reached = np.flatnonzero(total[:-1])
         words.append((reached, total[reached]))
     return best("context", view, _bm25(words, chars, permitted), permitted)
 
@@ -98,8 +95,7 @@ def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.fl
     depth = max(RESCORED, len(rows) // RESCORED_SHARE)
     if len(rows) > depth:
         signs = np.frombuffer(packed_signs(query[np.newaxis])[0], np.uint64)
-        apart = np.bitwise_count(view.signs[rows] ^ signs).sum(axis=1, dtype=np.int32)
-        rows = rows[np.argpartition(apart, depth - 1)[:depth]]
+        rows = rows[np.argpartition(view.apart(signs)[rows], depth - 1)[:depth]]
     chunks, vectors = index.vectors(view.chunk[rows].tolist())
     if not len(chunks):
         return Lane("vector", np.array([], np.int64), np.array([]))

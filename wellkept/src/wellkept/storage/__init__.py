@@ -57,6 +57,9 @@ class SearchIndex(Protocol):
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
 
+    def forget_views(self) -> None:
+        """Read everything anew the next time: for whoever put other contents in the place of these."""
+
     def embedder(self) -> EmbedderId | None:
         """Whose vectors the store holds; None when it holds none."""
 

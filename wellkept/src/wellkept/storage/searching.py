@@ -103,6 +103,10 @@ class SqliteIndex:
         rows = self._store.select(_TEXTS, (json.dumps(list(chunks)),))
         return {row[0]: ChunkText(*row[1:]) for row in rows}
 
+    def forget_views(self) -> None:
+        """Read everything anew the next time: for whoever put another file in the place of this one."""
+        self._views.clear()
+
     # -- vectors
 
     def embedder(self) -> EmbedderId | None:

@@ -210,8 +210,8 @@ FROM uses WHERE source = ? AND kind = ? AND item = ?
 
 _EMPTY_EVERYTHING = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
+    "DELETE FROM chunks",  # and their vectors
     "DELETE FROM embedders",
-    "DELETE FROM chunks",
     "DELETE FROM names",
     "DELETE FROM timeline",
     "DELETE FROM page_texts",

@@ -32,7 +32,7 @@ class View:
     """Rows are chunks, some of them no longer live; a row keeps its number until the view is emptied.
 
     `chunk`, `page` (an index of `pages`), `ordinal`, `chars`, `turn` (-1: no conversation), `at` (microseconds since
-    1970, NO_TIME when not known), `live`, `signed` (it has a vector) and `signs` are columns of `size` rows.
+    1970, NO_TIME when not known), `live` and `signed` (it has a vector) are columns of `size` rows.
     """
 
     def __init__(self) -> None:
@@ -55,8 +55,10 @@ class View:
             "at": np.zeros(_SMALLEST, np.int64),
             "live": np.zeros(_SMALLEST, np.bool_),
             "signed": np.zeros(_SMALLEST, np.bool_),
-            "signs": np.zeros((_SMALLEST, 0), np.uint64),
         }
+        # Word by word, as they are compared.
+        self._signs: NDArray[np.uint64] = np.zeros((0, _SMALLEST), np.uint64)
+        self._follows: Mask | None = None
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -74,10 +76,18 @@ class View:
         """The live page of that slug."""
         return self._slugs.get(slug)
 
-    def before(self, rows: Ints) -> Ints:
-        """For each row the one before it on its page, -1 for the first of a page."""
-        page = self.page
-        return np.where((rows > 0) & (page[rows - 1] == page[rows]), rows - 1, -1)
+    def apart(self, signs: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """For each row in how many signs its vector differs from these."""
+        total = np.zeros(self.size, np.int32)
+        for mine, other in zip(self._signs, signs, strict=True):
+            total += np.bitwise_count(mine[: self.size] ^ other)
+        return total
+
+    def follows(self) -> Mask:
+        """For each row whether the one before it is of the same page."""
+        if self._follows is None or len(self._follows) != self.size:
+            self._follows = np.diff(self.page, prepend=-1) == 0
+        return self._follows
 
     def drop(self, page_id: int) -> None:
         """Take the page out."""
@@ -143,16 +153,17 @@ class View:
             if packed is None:
                 continue
             words = np.frombuffer(packed, np.uint64)
-            if self._columns["signs"].shape[1] != len(words):
-                self._columns["signs"] = np.zeros((len(self._columns["live"]), len(words)), np.uint64)
-            self._columns["signs"][row] = words
+            if len(self._signs) != len(words):
+                self._signs = np.zeros((len(words), len(self._columns["live"])), np.uint64)
+            self._signs[:, row] = words
 
     def _reserve(self, size: int, largest_id: int) -> None:
         capacity = len(self._columns["live"])
         if size > capacity:
             more = max(size, 2 * capacity) - capacity
             for name, column in self._columns.items():
-                self._columns[name] = np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)])
+                self._columns[name] = np.concatenate([column, np.zeros(more, column.dtype)])
+            self._signs = np.concatenate([self._signs, np.zeros((len(self._signs), more), np.uint64)], axis=1)
         if largest_id >= len(self._row_of):
             more = max(largest_id + 1, 2 * len(self._row_of)) - len(self._row_of)
             self._row_of = np.concatenate([self._row_of, np.full(more, -1, np.int64)])
