@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -114,6 +115,14 @@ class NameMatch:
 
     key: str
     page: PageRef
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """How many live pages a source has, and the slugs of those that hold a word with a beginning."""
+
+    pages: int
+    holding: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)

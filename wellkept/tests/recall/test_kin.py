@@ -1,0 +1,68 @@
+"""Words in other forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from wellkept.recall.kin import Reading, likeness, terms
+
+
+@pytest.mark.req("C-333")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("deploys", "deploy"),
+        ("hosting", "hosted"),
+        ("keys", "key"),
+        ("depo", "deponun"),
+        ("kostum", "kostumleri"),
+        ("аптеці", "аптека"),
+        ("комору", "комори"),
+        ("열쇠가", "열쇠는"),
+        ("والمفتاح", "مفتاح"),
+        ("nebenkostenabrechnung", "nebenkosten"),
+    ],
+)
+def test_forms_of_one_word_are_alike(one: str, other: str) -> None:
+    assert likeness(one, other, compounds=False) >= 0.5
+    assert likeness(other, one, compounds=False) == likeness(one, other, compounds=False)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("car", "cart"),
+        ("boat", "coat"),
+        ("cost", "costume"),
+        ("1234", "12345"),
+        ("ключ", "клас"),
+        ("plan", "planetary"),
+    ],
+)
+def test_other_words_are_not(one: str, other: str) -> None:
+    assert likeness(one, other, compounds=False) < 0.5
+
+
+def test_a_part_of_a_compound_counts_where_words_are_joined() -> None:
+    assert likeness("rader", "fahrrader", compounds=True) > 0.5
+    assert likeness("rader", "fahrrader", compounds=False) == 0
+
+
+def test_function_words_carry_nothing_and_general_ones_little() -> None:
+    weights = {term.key: term.weight for term in terms("what is the deposit for this week")}
+    assert set(weights) == {"deposit", "week"}
+    assert weights["week"] < weights["deposit"]
+
+
+def test_a_stretch_without_spaces_is_cut_at_its_function_words() -> None:
+    assert [term.key for term in terms("停车场晚上几点锁门")] == ["停车场晚上", "锁门"]
+    read = Reading(("停车场", "晚上十点锁门"))
+    first, second = terms("停车场晚上几点锁门")
+    assert read.matches(first)[0] == pytest.approx(0.6)
+    assert read.matches(second) == (0.0, 1.0)
+
+
+def test_a_name_is_no_form_of_a_longer_one() -> None:
+    read = Reading(("Rosalind Empey",))
+    said = {term.key: read.names(term) for term in terms("Empeys Rosalinde")}
+    assert said == {"empeys": True, "rosalinde": False}
