@@ -59,7 +59,7 @@ def test_a_stretch_without_spaces_is_cut_at_its_function_words() -> None:
     read = Reading(("停车场", "晚上十点锁门"))
     first, second = terms("停车场晚上几点锁门")
     assert read.matches(first)[0] == pytest.approx(0.6)
-    assert read.matches(second) == (0.0, 1.0)
+    assert read.matches(second) == [0.0, 1.0]
 
 
 def test_a_name_is_no_form_of_a_longer_one() -> None:

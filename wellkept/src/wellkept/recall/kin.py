@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -30,6 +30,8 @@ _CASE_ENDINGS = _SHORT_ENDINGS | frozenset(
     ssa sta lla lta lle ksi nak nek ban ben bol val vel hoz hez ert ing ings ers""".split()
 )
 _PIECES = 24
+_SHARED_START = 2
+"""Letters with which all forms of a word begin."""
 TELLING = 0.5
 """The weight of a word from which it tells something by itself."""
 _SAME = 0.8
@@ -183,43 +185,50 @@ def _shared(one: str, other: str) -> int:
 class Reading:
     """A text, sentence by sentence, in which words are looked for."""
 
-    def __init__(self, sentences: tuple[str, ...]) -> None:
+    def __init__(self, sentences: Sequence[str]) -> None:
         self._folded = [fold(sentence) for sentence in sentences]
-        self._words = [
-            frozenset(
-                part
-                for match in _TOKEN.finditer(sentence)
-                if match["word"]
-                for part in {match["word"], match["word"].replace("’", "'").split("'")[0]}
-            )
-            for sentence in self._folded
-        ]
-        speech = Speech(dict.fromkeys(word for words in self._words for word in words))
+        self._places: dict[str, list[int]] = {}
+        for place, sentence in enumerate(self._folded):
+            for match in _TOKEN.finditer(sentence):
+                if word := match["word"]:
+                    self._put(word, place)
+                    if "'" in word or "’" in word:
+                        self._put(word.replace("’", "'").split("'")[0], place)
+        speech = Speech(self._places)
         self._compounds = any(speech.speaks(code) for code in _COMPOUNDING)
+        self._by_start: dict[str, list[str]] = {}
+        for word in self._places:
+            self._by_start.setdefault(word[:_SHARED_START], []).append(word)
 
-    def matches(self, term: Term) -> tuple[float, ...]:
+    def _put(self, word: str, place: int) -> None:
+        places = self._places.setdefault(word, [])
+        if not places or places[-1] != place:
+            places.append(place)
+
+    def matches(self, term: Term) -> Sequence[float]:
         """For every sentence how surely the term stands in it."""
         if term.glued:
-            return tuple(_covered(term.key, sentence) for sentence in self._folded)
-        return tuple(
-            max(
-                (
-                    likeness(term.key, word, self._compounds)
-                    for word in words
-                    if word[0] == term.key[0] or self._compounds or _ABJAD.match(word)
-                ),
-                default=0.0,
-            )
-            for words in self._words
-        )
+            return [_covered(term.key, sentence) for sentence in self._folded]
+        found = [0.0] * len(self._folded)
+        for word in self._may_be(term):
+            if alike := likeness(term.key, word, self._compounds):
+                for place in self._places[word]:
+                    found[place] = max(found[place], alike)
+        return found
+
+    def _may_be(self, term: Term) -> Iterable[str]:
+        """The words that can be forms of the term: where words are joined or begin with a small word, any can."""
+        if self._compounds or _ABJAD.match(term.key):
+            return self._places
+        return self._by_start.get(term.key[:_SHARED_START], ())
 
     def names(self, term: Term) -> bool:
         """Whether the term stands in the text as a name does: whole, or with an ending more or less."""
-        if any(term.key in words for words in self._words):
+        if term.key in self._places:
             return True
         if not _LATIN.match(term.key):
             return max(self.matches(term), default=0.0) >= _SURELY
-        return any(_with_ending(word, term.key) for words in self._words for word in words)
+        return any(_with_ending(word, term.key) for word in self._by_start.get(term.key[:_SHARED_START], ()))
 
     def says(self, name: str) -> bool:
         """Whether the name stands in the text, letter by letter."""

@@ -30,11 +30,12 @@ LEAST = 0.9
 """How likely it must be that the turn needs the page."""
 TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
-MOST_PAGES = 200
+MOST_PAGES = 64
 """A word that more pages hold tells none of them from the others."""
 _TERMS = 24
-_READ = 8
+_READ = 5
 _HELD = 0.5
+_MOST_MASS = 3.0
 
 WEIGHTS: Mapping[str, float] = {
     "always": -4.04,
@@ -84,20 +85,29 @@ class Fit:
         return (self.mass + self.local) / 2
 
 
+_ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
+
+
 def topic(store: Store, source: str, text: str) -> Topic | None:
     """The live page that a turn which names none speaks of, with how likely it needs it; None where there is none."""
-    asked = terms(text)[:_TERMS] if len(text) <= TURN_CHARS else ()
-    if not asked:
+    shown = need(text) if len(text) <= TURN_CHARS else None
+    if shown is None or likelihood(_at_best(shown)) < LEAST:
         return None
-    fits = fit(store, source, asked)
+    fits = fit(store, source, terms(text)[:_TERMS])
     if not fits:
         return None
-    stranger = names_a_stranger(fits[0].page, text)
-    return Topic(fits[0].page, likelihood(evidence(fits, need(text), stranger)))
+    return Topic(fits[0].page, likelihood(evidence(fits, shown, names_a_stranger(fits[0].page, text))))
+
+
+def _at_best(shown: Need) -> Mapping[str, float]:
+    """The evidence if some page fitted as well as any can: most turns need no look into the store to be silent."""
+    return evidence([Fit(_ANY, _MOST_MASS, _MOST_MASS, 3)], shown, stranger=False)
 
 
 def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
     """The pages that share words with a turn, best first."""
+    if not asked:
+        return ()
     openings = {term: term.beginnings() for term in asked}
     known = store.find_beginnings(source, dict.fromkeys(b for parts in openings.values() for b in parts), MOST_PAGES)
     holding = {
@@ -164,10 +174,10 @@ def evidence(fits: Sequence[Fit], shown: Need, stranger: bool) -> Mapping[str, f
     """What speaks for and against a need, by the names of the weights."""
     first = fits[0]
     second = fits[1].strength if len(fits) > 1 else 0.0
-    local = min(first.local, 3.0)
+    local = min(first.local, _MOST_MASS)
     return {
         "always": 1.0,
-        "mass": min(first.mass, 3.0),
+        "mass": min(first.mass, _MOST_MASS),
         "local": local,
         "margin": min(first.strength - second, 2.0),
         "two": float(first.words >= 2),

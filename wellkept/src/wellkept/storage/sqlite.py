@@ -219,6 +219,7 @@ class SqliteStore:
         self._unindexed: tuple[int, ...] = ()
         self._names_written = 0
         self._known: dict[str, _Known] = {}
+        self._counted: dict[str, tuple[tuple[int, int], int]] = {}
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -448,17 +449,29 @@ class SqliteStore:
         if self._owner == threading.get_ident():
             self._index()
         with self._reading(), self._read_soundly():
-            ((pages,),) = self._select(
-                "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
-                (source,),
-            )
+            pages = self._live_pages(source)
             holding = {
                 beginning: frozenset(slug for (slug,) in self._select(_PAGES_HOLDING, (phrase, source, _at_most(most))))
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
                 if phrase
             }
-        return Openings(int(pages), holding)
+        return Openings(pages, holding)
+
+    def _live_pages(self, source: str) -> int:
+        """How many live pages the source has; counted again only when something was written."""
+        state = None if self._owner == threading.get_ident() else self._state()
+        state_then, pages = self._counted.get(source, (None, 0))
+        if state is None or state_then != state:
+            ((pages,),) = self._select(
+                "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
+                (source,),
+            )
+            if len(self._counted) >= _KNOWN_SOURCES:
+                self._counted.clear()
+            if state is not None:
+                self._counted[source] = state, pages
+        return pages
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
         """What a pointer needs to know of the live pages of these slugs, by slug; conversations left out."""
