@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wellkept.recall.kin import Reading, likeness, terms
+from wellkept.recall.kin import Reading, is_slip, likeness, terms
 
 
 @pytest.mark.req("C-333")
@@ -66,3 +66,29 @@ def test_a_name_is_no_form_of_a_longer_one() -> None:
     read = Reading(("Rosalind Empey",))
     said = {term.key: read.names(term) for term in terms("Empeys Rosalinde")}
     assert said == {"empeys": True, "rosalinde": False}
+
+
+@pytest.mark.req("C-332")
+@pytest.mark.parametrize(
+    "name",
+    ["Anselm Ruthreglen", "Anslem Rutherglen", "anselm rutherglenn", "Anselm Rutherlgenn"],
+)
+def test_a_slip_of_the_keys_is_told(name: str) -> None:
+    assert is_slip(name, "Anselm Rutherglen")
+
+
+@pytest.mark.req("C-332")
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Anselm Rutherglen", "Anselm Rutherglen"),
+        ("Anselm Putherglen", "Anselm Rutherglen"),
+        ("Anslem Ruthreglen", "Anselm Rutherglen"),
+        ("Anselm", "Anselm Rutherglen"),
+        ("Anselm Rutherford", "Anselm Rutherglen"),
+        ("Mara Lind", "Mira Lind"),
+        ("Room 12345", "Room 12346"),
+    ],
+)
+def test_another_name_is_no_slip(name: str, title: str) -> None:
+    assert not is_slip(name, title)

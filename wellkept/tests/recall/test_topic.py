@@ -105,6 +105,15 @@ def test_a_question_about_somebody_unknown_brings_no_other_page(found: Found) ->
     assert found("how many percent for our plates are taken by Ophelia Brandt who sells them?") == []
 
 
+@pytest.mark.req("C-332")
+def test_a_name_with_a_slip_is_known_if_what_is_said_of_it_agrees(write: Write, found: Found) -> None:
+    write("people/anselm", "Anselm Rutherglen", summary="Engineer who repairs the infusion pumps")
+    write("people/other", "Ida Kelpgrove", summary="Sells flowers at the gate")
+    assert found("what does Anselm Ruthreglen the engineer for our infusion pumps need from us?") == ["people/anselm"]
+    assert found("what does Anselm Ruthreglen the florist for our wedding need from us?") == []
+    assert found("what does Anselm Rutherford the engineer for our infusion pumps need from us?") == []
+
+
 @pytest.mark.usefixtures("house")
 def test_long_pasted_text_asks_for_nothing(found: Found) -> None:
     question = "when may we open the kiln again, at how many degrees?"

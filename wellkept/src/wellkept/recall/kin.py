@@ -35,6 +35,8 @@ _SHARED_START = 2
 TELLING = 0.5
 """The weight of a word from which it tells something by itself."""
 _SAME = 0.8
+_SLIP_CHARS = 5
+_TWO_SLIPS_CHARS = 10
 _SURELY = 0.75
 
 
@@ -180,6 +182,40 @@ def _shared(one: str, other: str) -> int:
         if left != right:
             return place
     return min(len(one), len(other))
+
+
+def is_slip(name: str, title: str) -> bool:
+    """Whether a name is the title but for a slip of the keys in one of its words or two.
+
+    Each word begins alike, is no shortened or lengthened form, and differs by one letter changed, left out, doubled or
+    swapped with the next, from ten letters on by two. Of several words one is exact.
+    """
+    said, known = fold(name).split(), fold(title).split()
+    if len(said) != len(known) or said == known:
+        return False
+    pairs = [(one, other) for one, other in zip(said, known, strict=True) if one != other]
+    return len(pairs) <= max(1, len(said) - 1) and all(map(_is_slip_of, *zip(*pairs, strict=True)))
+
+
+def _is_slip_of(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SLIP_CHARS or one[0] != other[0] or one.isdigit() or other.isdigit():
+        return False
+    return _slips(short, long) <= (2 if len(short) >= _TWO_SLIPS_CHARS else 1)
+
+
+def _slips(one: str, other: str) -> int:
+    """Letters changed, left out or put in, or neighbours swapped, to make one word of the other."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [at]
+        for place, against in enumerate(other, 1):
+            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != against))
+            if at > 1 and place > 1 and letter == other[place - 2] and one[at - 2] == against:
+                cost = min(cost, earlier[place - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 class Reading:

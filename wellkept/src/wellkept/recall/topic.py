@@ -13,20 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
+from typing import Literal
 
 import regex  # type: ignore[import-untyped]
 
 from wellkept.model import PageRef, Trust
 from wellkept.names import norm
 from wellkept.recall.candidates import sightings
-from wellkept.recall.kin import TELLING, Reading, Term, terms
+from wellkept.recall.kin import TELLING, Reading, Term, is_slip, terms
 from wellkept.recall.need import Need, need
 from wellkept.recall.words import Speech
 from wellkept.storage import Store
 
 LOG = logging.getLogger(__name__)
 
-LEAST = 0.9
+LEAST = 0.85
 """How likely it must be that the turn needs the page."""
 TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
@@ -36,25 +37,27 @@ _TERMS = 24
 _READ = 5
 _HELD = 0.5
 _MOST_MASS = 3.0
+_AGREEING = 2
 
 WEIGHTS: Mapping[str, float] = {
-    "always": -4.04,
-    "mass": 0.62,
-    "local": 0.19,
-    "margin": 0.17,
-    "two": 0.42,
-    "three": 0.39,
-    "asks": 1.29,
-    "pointed": 0.58,
-    "earlier": 0.39,
-    "ours": 2.13,
-    "mine": 1.02,
+    "always": -4.13,
+    "mass": 0.7,
+    "local": 0.22,
+    "margin": 0.1,
+    "two": 0.36,
+    "three": 0.47,
+    "asks": 1.32,
+    "pointed": 0.57,
+    "earlier": 0.45,
+    "ours": 2.09,
+    "mine": 1.05,
     "orders": -0.7,
-    "at_large": -0.88,
+    "at_large": -0.84,
     "back": -1.36,
-    "stranger": -3.45,
-    "chat": -1.26,
-    "asks_local": 0.85,
+    "stranger": -3.69,
+    "slip": 0.23,
+    "chat": -1.25,
+    "asks_local": 0.83,
 }
 
 _SENTENCE_END = regex.compile(r"(?<=[.!?。！？؟])\s+|\n+")
@@ -96,12 +99,12 @@ def topic(store: Store, source: str, text: str) -> Topic | None:
     fits = fit(store, source, terms(text)[:_TERMS])
     if not fits:
         return None
-    return Topic(fits[0].page, likelihood(evidence(fits, shown, names_a_stranger(fits[0].page, text))))
+    return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0].page, text))))
 
 
 def _at_best(shown: Need) -> Mapping[str, float]:
     """The evidence if some page fitted as well as any can: most turns need no look into the store to be silent."""
-    return evidence([Fit(_ANY, _MOST_MASS, _MOST_MASS, 3)], shown, stranger=False)
+    return evidence([Fit(_ANY, _MOST_MASS, _MOST_MASS, 3)], shown, "slip")
 
 
 def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
@@ -170,7 +173,7 @@ def reading(title: str, summary: str, body: str) -> Reading:
     return Reading((title, summary, *(part for part in _SENTENCE_END.split(body) if part.strip())))
 
 
-def evidence(fits: Sequence[Fit], shown: Need, stranger: bool) -> Mapping[str, float]:
+def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, float]:
     """What speaks for and against a need, by the names of the weights."""
     first = fits[0]
     second = fits[1].strength if len(fits) > 1 else 0.0
@@ -190,33 +193,49 @@ def evidence(fits: Sequence[Fit], shown: Need, stranger: bool) -> Mapping[str, f
         "orders": float(shown.orders),
         "at_large": float(shown.at_large),
         "back": float(shown.back),
-        "stranger": float(stranger),
+        "stranger": float(named == "stranger"),
+        "slip": float(named == "slip"),
         "chat": float(shown.chat),
         "asks_local": shown.asks * min(local, 2.0),
     }
 
 
-def names_a_stranger(page: PageRef, text: str) -> bool:
-    """Whether the turn has a name, by the look of it, of which the page says nothing.
+Names = Literal["known", "slip", "stranger"]
 
-    Where nouns have capitals, only two words together look like one.
+
+def names(page: PageRef, text: str) -> Names:
+    """Whether the turn has a name, by the look of it, of which the page says nothing: a stranger's.
+
+    A name that is the page's title but for a slip of the keys is a slip if two more words agree with the page. Where
+    nouns have capitals, only two words together look like a name.
     """
     read = reading(page.title, page.summary, page.body_start)
     nouns = Speech(norm(text).split()).speaks("de")
+    found: Names = "known"
     for sighting in sightings(text):
         if sighting.weak or sighting.shape not in ("name", "handle", "code"):
             continue
         parts = terms(sighting.display)
         held = [read.names(part) for part in parts]
-        if nouns and sighting.shape == "name":
-            unknown = len(parts) > 1 and not any(held)
-        elif sighting.shape == "name":
-            unknown = not all(held)
-        else:
+        if sighting.shape != "name":
             unknown = bool(parts) and not read.says(sighting.display)
+        elif nouns:
+            unknown = len(parts) > 1 and not any(held)
+        else:
+            unknown = not all(held)
+        if unknown and is_slip(sighting.display, page.title) and _agrees(read, text, sighting.display):
+            return "slip"
         if unknown:
-            return True
-    return False
+            found = "stranger"
+    return found
+
+
+def _agrees(read: Reading, text: str, name: str) -> bool:
+    """Whether two telling words besides the name stand in the page's title, its summary or one sentence of it."""
+    named = {part.key for part in terms(name)}
+    others = [read.matches(term) for term in terms(text) if term.key not in named and term.weight >= TELLING]
+    sentences = zip(*others, strict=True)
+    return any(sum(held >= _HELD for held in sentence) >= _AGREEING for sentence in sentences)
 
 
 def likelihood(found: Mapping[str, float]) -> float:

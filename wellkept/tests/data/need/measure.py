@@ -102,8 +102,7 @@ def seen(world: World) -> Iterator[Seen]:
             asked = terms(text)
             fits = arm.fit(store, world.name, asked)
             slug = fits[0].page.slug if fits and fits[0].page.slug not in shown else None
-            stranger = bool(slug) and arm.names_a_stranger(fits[0].page, text)
-            evidence = dict(arm.evidence(fits, need(text), stranger)) if slug else {}
+            evidence = dict(arm.evidence(fits, need(text), arm.names(fits[0].page, text))) if slug else {}
             yield Seen(world.name, world.language, text, wanted, slug, evidence)
             shown |= wanted
     store.close()
