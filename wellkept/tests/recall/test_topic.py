@@ -195,7 +195,7 @@ def test_a_page_from_outside_is_not_brought_for_its_words(write: Write, found: F
     assert found("when may we open the kiln again, at how many degrees?") == []
 
 
-def test_two_pages_alike_are_nobodys_answer_more_than_one(write: Write, found: Found) -> None:
+def test_of_two_pages_alike_the_one_that_more_words_fit_comes(write: Write, found: Found) -> None:
     for place in ("north", "south"):
         write(
             f"notes/{place}",

@@ -27,7 +27,7 @@ from wellkept.storage import Store
 
 LOG = logging.getLogger(__name__)
 
-LEAST = 0.85
+LEAST = 0.9
 """How likely it must be that the turn needs the page."""
 TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
