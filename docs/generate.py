@@ -17,12 +17,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 TEST_FOLDERS = (ROOT / "tests", ROOT / "brainbench" / "tests", ROOT / "wellkept" / "tests")
-_RULE = re.compile(r"^(?:- |\| |\d\. )(C-\d{3,4})\b(?: \| | )(.*)$", re.MULTILINE)
+SPECIFICATIONS = ("conformance.md", "evidence.md")
+_RULE = re.compile(r"^(?:- |\| |\d\. )([CE]-\d{3,4})\b(?: \| | )(.*)$", re.MULTILINE)
 
 
 def rules(text: str) -> dict[str, str]:
     """The rules that a specification states: id -> its text, in the order of the page."""
     return dict(_RULE.findall(text))
+
+
+def stated_rules() -> dict[str, str]:
+    """The rules of every specification that stands in the reference."""
+    return {
+        rule: text
+        for name in SPECIFICATIONS
+        for rule, text in rules((REFERENCE / name).read_text(encoding="utf-8")).items()
+    }
 
 
 def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]:
@@ -39,21 +49,27 @@ def marked_ids(folders: tuple[Path, ...] = TEST_FOLDERS) -> dict[str, list[str]]
 
 
 IN_PART = {
-    "C-122": "`convert` and `rejudge` are planned",
+    "C-122": "`convert` is planned, and so is `rejudge` of a sweep",
     "C-421": "the kinds `resolve` and `context_pack` answer `unsupported_kind`",
     "C-809": "what it costs is printed by `bench-self` and not asserted",
     "C-1201": "holds on the 22 published fixtures that tests can see; the whole v1 corpus is not in this repository",
+    "E-101": "holds for the commands that are there; `wellkept` keeps to its own",
+    "E-104": "reports of the retrieval sets; `promote` is planned",
+    "E-105": "of the two retrieval sets; a sweep's report has its own form, and accounting is planned",
+    "E-106": "`rejudge` reads reports of the retrieval sets, no saved observations",
+    "E-251": "`--index`, `--embedder`, `--qa`, `--errata` and the modes that need an embedder are planned",
+    "E-262": "the rows of full-context, BM25, null and always-abstain are runs of their own, not printed beside",
 }
 """Rules that tests prove only in part, and what is missing."""
 
 
 def planned() -> str:
     """The page of rules that no test proves yet, and of those that are proved in part."""
-    stated = rules((REFERENCE / "conformance.md").read_text(encoding="utf-8"))
+    stated = stated_rules()
     proved = set(marked_ids())
     lines = [f"- {rule}: {_brief(text)}" for rule, text in stated.items() if rule not in proved]
     intro = (
-        "Rules of the [specification](conformance.md) that no test proves yet. "
+        "Rules of the specifications ([conformance](conformance.md), [evidence](evidence.md)) that no test proves yet. "
         "A rule leaves this page when a test names it."
     )
     parts = [f"- In part: {rule}: {missing}." for rule, missing in IN_PART.items()]
@@ -99,6 +115,25 @@ def live() -> str:
         "a bootstrap over fixtures. See [what these numbers mean](../explanation/live-numbers.md)."
     )
     return _page("Model in the loop", intro, parts)
+
+
+def retrieval() -> str:
+    """What is counted of a ranking."""
+    ranking = importlib.import_module("brainbench.metrics.ranking")
+    parts = []
+    for name, metric in ranking.RANKING.items():
+        of = "cases" if metric.share else "the mean over cases"
+        called = f"`{metric.at(5)}` for the first five" if metric.cut else "not cut at any rank"
+        parts.append(f"## {name}\n\n- formula: {_plain(metric.formula)}\n- better: higher\n- told as {of}; {called}")
+    intro = (
+        "Counted by `brainbench longmemeval` and `brainbench locomo`. A ranking is read without repeats, the first "
+        "of each kept; a grade above 0 is gold. Every number is a mean over the *asked* cases: where nothing came "
+        "back, by an error or not, all of them are 0. The best possible ranking is told beside each: with more gold "
+        f"than ranks it is below 1. Definitions version {ranking.DEFINITIONS_VERSION}, "
+        f"`{ranking.definitions_sha256()}`. "
+        "See [how to measure retrieval](../how-to/measure-retrieval.md)."
+    )
+    return _page("Metrics of retrieval", intro, parts)
 
 
 def suites() -> str:
@@ -212,6 +247,7 @@ def _page(title: str, intro: str, parts: list[str]) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics,
     "live.md": live,
+    "retrieval.md": retrieval,
     "suites.md": suites,
     "seams.md": seams,
     "systems.md": systems,

@@ -91,8 +91,21 @@ RUNNABLE = [
 ]
 
 
+@pytest.fixture
+def at_home(tmp_path, environment):
+    """The environment of a reader with a home of their own, in which harnesses keep their settings."""
+    home = tmp_path / "home"
+    for harness in (".claude", ".codex", ".openclaw"):
+        (home / harness).mkdir(parents=True)
+    moved = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_STATE_DIR", "XDG_DATA_HOME")
+    kept = {
+        name: value for name, value in environment.items() if name not in moved and not name.startswith("WELLKEPT_")
+    }
+    return {**kept, "HOME": str(home)}
+
+
 @pytest.mark.parametrize("block", RUNNABLE)
-def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
+def test_a_block_of_the_docs_runs(block, copy_of_repository, at_home):
     where = f"{block.file}:{block.line}"
     folder = copy_of_repository()
     if block.language == "python":
@@ -103,7 +116,7 @@ def test_a_block_of_the_docs_runs(block, copy_of_repository, environment):
         argvs = [["sh", "-c", line] for line in lines if line not in THE_TESTS_THEMSELVES]
         shown = [out for line, out in zip(lines, outputs(block.body), strict=True) if line not in THE_TESTS_THEMSELVES]
     for index, argv in enumerate(argvs, 1):
-        done = run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=800)
+        done = run(argv, cwd=folder, env=at_home, capture_output=True, text=True, check=False, timeout=800)
         expected = block.expected_exit if index == len(argvs) else 0
         assert done.returncode == expected, f"{where}: {argv[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"

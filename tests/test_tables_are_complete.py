@@ -10,8 +10,10 @@ import pytest
 
 from brainbench.live.judging import LIVE_METRICS
 from brainbench.metrics import METRICS
-from brainbench.model import SUITE_NAMES
+from brainbench.metrics.ranking import RANKING
+from brainbench.model import SUITE_NAMES, Capability
 from brainbench.replay.processes import Bounds
+from brainbench.report import failures
 from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
 from brainbench.systems import BREAKS, SYSTEMS, System, load_system
@@ -21,6 +23,7 @@ from wellkept.storage import STORES
 TABLES = {
     "metrics.md": METRICS,
     "live.md": [*LIVE_METRICS, "Tools"],
+    "retrieval.md": RANKING,
     "suites.md": SUITES,
     "seams.md": SEAMS,
     "systems.md": SYSTEMS,
@@ -62,6 +65,10 @@ def test_fixtures_may_declare_every_suite_and_no_other():
     assert tuple(SUITES) == SUITE_NAMES
 
 
+def test_failed_items_of_every_suite_can_be_told():
+    assert set(failures.TOLD) == set(SUITES)
+
+
 def test_a_metric_belongs_to_a_suite_and_is_named_as_in_the_table():
     assert {name for name, metric in METRICS.items() if metric.name != name} == set()
     assert {metric.suite for metric in METRICS.values()} <= {*SUITES, "every", "extraction"}
@@ -89,6 +96,13 @@ def test_the_protocol_page_has_every_method_with_its_capability_and_what_is_sent
     assert rows == [(name, asked[name], method.params.__name__) for name, method in METHODS.items()]
     assert f"at most {MOST_ANSWER_BYTES:,} bytes" in text
     assert f"More than {Bounds().processes} processes" in text
+
+
+def test_the_how_to_says_of_every_capability_what_it_brings(root):
+    page = (root / "docs" / "how-to" / "measure-your-memory.md").read_text()
+    first_cells = re.findall(r"^\| (`.+?`) \| ", page, re.MULTILINE)
+    named = [name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(Capability)
 
 
 @pytest.mark.parametrize("package", ["brainbench", "wellkept"])

@@ -78,6 +78,9 @@ class Raising(System):
     def read_page(self, source: str, slug: str) -> str | None:
         raise KeyError(slug)
 
+    def context(self, ask: Ask) -> Injection:
+        return "not an injection"  # type: ignore[return-value]
+
 
 class Placed(System):
     """Tells where it is, and what is around it."""

@@ -202,6 +202,10 @@ def test_the_hook_can_be_tried_by_hand(run: Run, tmp_path: Path, monkeypatch: py
     assert json.loads(run("hook", "user-prompt", "--json", stdin=event).stdout)["outcome"] == "disabled"
 
 
+WITHOUT_A_MEMORY = {("bench",)}
+"""Commands that make a memory of their own."""
+
+
 def test_every_command_has_help_with_an_example() -> None:
     def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         context = click.Context(group)
@@ -217,7 +221,8 @@ def test_every_command_has_help_with_an_example() -> None:
     for path in found:
         shown = CliRunner().invoke(main, [*path, "--help"]).stdout
         assert "wellkept " + " ".join(path) in shown.split("Example")[1]
-        for option in ("--json", "--source", "--data-dir"):
+        of_a_memory = () if path in WITHOUT_A_MEMORY else ("--source", "--data-dir")
+        for option in ("--json", *of_a_memory):
             assert option in shown
 
 
@@ -279,3 +284,110 @@ def test_an_export_says_what_is_missing(run: Run, tmp_path: Path, monkeypatch: p
     refused(run("export-queries", "--since", "yesterday"), 2, "--since", "ISO 8601")
     refused(run("export-queries", "--clear", "--limit", "1"), 2, "--clear")
     refused(run("export-queries", "--out", str(tmp_path)), 2, str(tmp_path))
+
+
+@pytest.fixture
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings of a Claude Code, which is the only harness there is."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path / "openclaw"))
+    (tmp_path / "claude").mkdir()
+    (tmp_path / "claude" / "settings.json").write_text('{"model": "opus"}\n')
+    return tmp_path / "claude" / "settings.json"
+
+
+@pytest.mark.req("C-417")
+def test_hooks_are_installed_shown_and_taken_out_again(run: Run, claude: Path, tmp_path: Path) -> None:
+    before = claude.read_text()
+    assert run("install", "claude-code", "--dry-run").stdout.startswith(f"--- {claude}\n+++ {claude}\n")
+    assert (claude.read_text(), (tmp_path / "memory").exists()) == (before, False)
+    backup = tmp_path / "memory" / "installed" / "claude-code.before"
+    assert run("install", "claude-code").stdout.splitlines() == [
+        f"installed in {claude}",
+        f"what was there before: {backup}",
+        "It holds from the next session of Claude Code.",
+    ]
+    assert backup.read_text() == before
+    assert run("install", "claude-code").stdout == f"already installed in {claude}\n"
+    assert run("install", "claude-code", "--dry-run").stdout == "nothing would change\n"
+    assert f"claude-code  installed, 5 hooks in {claude}\n" in run("status").stdout
+    assert json.loads(run("uninstall", "claude-code", "--dry-run", "--json").stdout)["outcome"] == "restored"
+    assert run("uninstall", "claude-code").stdout == f"restored {claude} as it was\n"
+    assert claude.read_text() == before
+    assert run("uninstall", "claude-code").stdout == f"nothing of ours is in {claude}\n"
+
+
+def test_without_capture_only_what_brings_is_installed(run: Run, claude: Path) -> None:
+    run("install", "claude-code", "--no-capture")
+    assert sorted(json.loads(claude.read_text())["hooks"]) == ["SessionStart", "UserPromptSubmit"]
+
+
+def test_what_cannot_be_installed_into_is_refused_in_one_line(run: Run, claude: Path, tmp_path: Path) -> None:
+    claude.write_text('{"model": "opus",}')
+    refused(run("install", "claude-code"), 1, f"wellkept: {claude} line 1, column ", "mend the file, then try again")
+    refused(run("uninstall", "claude-code"), 1, f"wellkept: {claude} line 1, column ")
+    refused(run("install", "codex"), 1, f"{tmp_path / 'codex'} is not there. Start Codex once")
+    refused(run("install", "emacs"), 2, "emacs")
+    assert claude.read_text() == '{"model": "opus",}'
+
+
+@pytest.mark.req("C-420")
+def test_a_place_in_which_no_daemon_would_serve_is_refused_before_anything_is_installed(
+    run: Run, claude: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "memory").mkdir(mode=0o755)
+    before = claude.read_text()
+    refused(run("install", "claude-code"), 1, f"chmod 700 {tmp_path / 'memory'}")
+    assert claude.read_text() == before
+
+
+def test_a_status_that_is_not_well_says_why_and_exits_with_1(run: Run, claude: Path, tmp_path: Path) -> None:
+    assert run("status").exit_code == 0
+    run("install", "claude-code")
+    claude.write_text(claude.read_text().replace("client.py", "client.py.gone/wellkept/hooks/client.py"))
+    found = run("status")
+    assert found.exit_code == 1
+    assert "is not there any more. Run: wellkept install claude-code" in found.stdout
+    (tmp_path / "memory" / "heartbeat.jsonl").write_text(
+        '{"ts":"T","event":"codex/stop","outcome":"failed","reason":"no_daemon"}\n'
+    )
+    assert run("status").stdout.splitlines()[-1] == f"{'T':<24} codex/stop: failed no_daemon"
+    assert json.loads(run("status", "--json").stdout)["well"] is False
+
+
+def test_a_hook_is_timed_only_with_a_daemon_that_answers(run: Run) -> None:
+    refused(run("hook", "time", "Ada?"), 1, "no daemon answers", "wellkept daemon")
+
+
+def test_what_is_kept_is_found_by_its_meaning_once_it_is_embedded(run: Run) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    assert run("search", "stolen vehicle").stdout == "nothing found\n"
+    assert run("embed").stdout == "1 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
+    assert "n/car" in run("search", "stolen vehicle").stdout
+    assert json.loads(run("embed", "--again", "--json").stdout) == {
+        "embedded": 1,
+        "vectors": 1,
+        "waiting": 0,
+        "model": "all-MiniLM-L6-v2-int8",
+    }
+
+
+def test_vectors_of_another_model_are_told_with_the_command_that_replaces_them(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", "off")
+    refused(run("embed"), 1, "no embedder")
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    run("embed")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(b"x")
+    (folder / "config.json").write_text('{"hidden_size": 8}')
+    monkeypatch.setenv("WELLKEPT_EMBEDDER", str(folder))
+    refused(run("embed"), 1, "all-MiniLM-L6-v2-int8 (384 numbers each)", "wellkept embed --again")
+    refused(run("embed", "--again"), 1, "cannot be loaded")
+    assert "n/car" in run("search", "automobile").stdout
+    monkeypatch.delenv("WELLKEPT_EMBEDDER")
+    assert run("embed").stdout.startswith("0 embedded, 1 of 1")

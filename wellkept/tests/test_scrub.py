@@ -133,3 +133,24 @@ def test_the_time_grows_with_the_length_alone(piece: str) -> None:
         return time.process_time() - began
 
     assert cpu(50_000) < max(0.5, 40 * cpu(5_000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiKey: env.KEY",
+        "password: process.env.DB_PASSWORD",
+        'token = os.environ["TOKEN"]',
+        'api_key = os.getenv("KEY")',
+        "secret: ${SECRET}",
+        "TOKEN=$CI_TOKEN",
+        "no API key in the build",
+    ],
+)
+def test_where_a_secret_is_kept_is_no_secret(text: str) -> None:
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("text", ["password: environment7", "password: $ecret77", "token = os.environmental-9x"])
+def test_what_only_looks_like_such_a_place_goes(text: str) -> None:
+    assert scrub(text).endswith("[scrubbed key]")

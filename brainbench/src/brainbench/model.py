@@ -197,7 +197,11 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A stored fact as the system tells it: its entity as a page id, and where it says it came from."""
+    """A stored fact as the system tells it: its `text`, its `entity` as a page id, and where it says it came from.
+
+    `source` names what told it, in words of the system, and is not empty. Of a session that was written back,
+    `source_page` is the id that `write_conversation` gave and `source_session` is `<source of the memory>:<that id>`.
+    """
 
     text: str
     entity: str | None
@@ -264,7 +268,11 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One earlier turn as a harness knows it."""
+    """One turn of a conversation as a harness knows it.
+
+    `role` is "user" or "assistant"; `text` is what was said, whole; `ts` is when, or None where the script says
+    nothing.
+    """
 
     role: Role
     text: str
@@ -273,7 +281,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a seam lets a memory inject on one turn."""
+    """How much a seam lets a memory inject on one turn.
+
+    `pages` is how many it may point at, 1 or more; those beyond what the harness takes are cut. `tokens` is how
+    much text, a token being four UTF-16 units; None, as in every seam that comes with the bench, is no bound: what
+    is injected is counted and printed.
+    """
 
     pages: int
     tokens: int | None = None
@@ -281,10 +294,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a harness asks a memory on one user turn; `messages` ends with the prompt.
+    """What a `harness` asks a memory on one user turn; `messages` is the session so far, oldest first, and the prompt.
 
-    `injected` are the texts injected earlier in this session, oldest first; `session` is opaque; `now` is the
-    bench's clock.
+    `source` is the scope that is asked. `injected` are the texts injected earlier in this session, oldest first;
+    `session` is opaque; `now` is the bench's clock. The harness shows its memory `window` turns of the `roles`, and
+    takes no more than the `budget`: a memory that keeps to that does as it would there.
     """
 
     harness: str
@@ -300,9 +314,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a memory put before the model. With `ids` None they are read from pointers in the text.
+    """What a memory put before the model. `text` "" is silence, whatever the `ids` say.
 
-    `preamble` opened the session: its tokens count, its slugs are no injections, and it is not prior context.
+    `ids` are the page ids that it brings, best first, as `write_page` was given them as `slug`. With None they are
+    read from pointers in the text: an arrow, a space and the id in backquotes, as in "- **Ada** → `people/ada`". ()
+    says that the text points at no page. `preamble` opened the session: its tokens count, its slugs are no
+    injections, and it is not prior context. `degraded` names what did not work, in words of the memory; it is kept
+    and not scored.
     """
 
     text: str
@@ -322,18 +340,32 @@ def pointer_ids(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A page found by search; `title` and `aliases` as far as the system tells them."""
+    """A page found by search.
+
+    `id` is the `slug` that `write_page` was given. A hit counts for a name where its `title`, one of its `aliases`
+    or the last part of its `id` holds that name as whole words; "" and () tell nothing. `text` is what
+    an application would put before a model, such as the page or a passage. The order of hits is what counts, best
+    first; `score` is on any scale and is not compared. Of a page that holds a written conversation, `turns` are the
+    messages that were found, counted from 0, best first.
+    """
 
     id: str
     title: str = ""
     text: str = ""
     score: float = 0.0
     aliases: tuple[str, ...] = ()
+    turns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PageIn:
-    """A page to be kept: Markdown with front matter."""
+    """A page to be kept.
+
+    `source` is one of those that `open` named, and `slug` the page's id there, as in `people/ada-lovelace`.
+    `content` is Markdown; its front matter may hold `title`, `type` and `aliases`, as in "---\\ntitle: Ada
+    Lovelace\\ntype: person\\naliases: [ada]\\n---\\n\\nText.\\n". `actor` is who writes: "owner", "agent" or
+    "external". `ts` is when, or None. A slug that is written again is replaced.
+    """
 
     source: str
     slug: str
@@ -344,7 +376,11 @@ class PageIn:
 
 @dataclass(frozen=True, slots=True)
 class FactIn:
-    """A fact to be kept."""
+    """A fact to be kept in a `source`: its `text`, and as `entity` the page id of whom it is about, or None.
+
+    `session` is where it was said, or None; `actor` is who writes: "owner", "agent" or "external"; `ts` is when, or
+    None.
+    """
 
     source: str
     text: str
@@ -356,7 +392,11 @@ class FactIn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A closed session to be written back. `scripted` is what an extractor would say, for systems with that seam."""
+    """A closed session to be written back: all its `messages`, oldest first, into a `source`.
+
+    `session` is opaque. `scripted` is what an extractor would say, for systems with that seam. `now` is the bench's
+    clock.
+    """
 
     source: str
     session: str
@@ -378,7 +418,10 @@ class ModelDoor:
 class RunContext:
     """What a system learns of a fixture before it starts: an opaque id, its scopes and an empty directory.
 
-    With a `door` conversations come without scripted facts: a system with an extractor uses that, on this model.
+    `run_id` says nothing of the fixture: in a run, 32 hexadecimal digits. `sources` are all scopes that it will
+    name, one or more, and `active_source` is the id of that which is asked where nothing else is said. `directory`
+    is an absolute path that is removed after the fixture. `seed` is for what a system draws by lot. With a `door`
+    conversations come without scripted facts: a system with an extractor uses that, on this model.
     """
 
     run_id: str

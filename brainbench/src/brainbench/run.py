@@ -31,7 +31,7 @@ from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, 
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
-from brainbench.systems import SYSTEMS, UNBOUNDED, load_system, system_names
+from brainbench.systems import INSTALL, SYSTEMS, UNBOUNDED, load_system, system_names
 from brainbench.systems.access import Access
 from brainbench.systems.fence import can_fence
 
@@ -167,6 +167,8 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     if not any(set(f.suites) & set(choice.suites) for f in corpus.fixtures):
         declared = ", ".join(sorted({s for f in corpus.fixtures for s in f.suites}))
         raise NothingMeasured(f"--suite: no fixture declares {', '.join(choice.suites)}; they declare {declared}")
+    if not any(set(seam.suites) & set(choice.suites) for seam in choice.seams):
+        raise NothingMeasured(f"--harness, --suite: {_carried(choice)}")
     reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
     refused = {name: why for name, why in reasons.items() if why is not None}
     with laid_out(choice, corpus) as tasks:
@@ -184,6 +186,13 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     )
     _refuse_nothing(board)
     return Run(choice, board, corpus, tuple(swept.replays))
+
+
+def _carried(choice: Choice) -> str:
+    """Which suites the chosen seams carry, and which seams carry the chosen suites, where that is none of them."""
+    ours = "; ".join(f"the {seam.name} seam carries {', '.join(seam.suites)}" for seam in choice.seams)
+    others = ", ".join(seam.name for seam in SEAMS.values() if set(seam.suites) & set(choice.suites))
+    return f"{ours}, not {' or '.join(choice.suites)}: that is asked through {others}"
 
 
 def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:
@@ -257,7 +266,7 @@ def _standing(system: str) -> str:
     try:
         load_system(system).close()
     except UsageError:
-        return f"its adapter is built in; `pip install {system}` to measure it"
+        return f"its adapter is built in; {INSTALL.format(system)} to measure it"
     return "built in"
 
 

@@ -92,6 +92,50 @@ def test_an_adapter_as_written_keeps_the_contract_and_gets_a_scored_row(kind: st
     assert 0 <= cell["gold_failed"] < cell["gold_total"]
 
 
+def printed(said: str, what: str) -> str:
+    """The line that `init-adapter` prints for one of the next steps."""
+    return re.search(rf"^{what}: +(.*)$", said, re.M)[1]  # type: ignore[index]
+
+
+def typed(place: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """A line as typed into a shell whose PATH leads to nothing of this environment."""
+    argv = ["/bin/sh", "-c", line]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(place)}
+    return subprocess.run(argv, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=110)
+
+
+@pytest.mark.parametrize("in_a_checkout", [False, True])
+def test_the_printed_check_runs_as_it_is_also_in_a_checkout(
+    in_a_checkout: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if in_a_checkout:
+        (tmp_path / "brainbench").mkdir()
+        (tmp_path / "brainbench" / "pyproject.toml").touch()
+        settings = '[tool.pytest.ini_options]\naddopts = ["--strict-config"]\nno_such_option = 1\n'
+        (tmp_path / "pyproject.toml").write_text(settings)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    said = CliRunner().invoke(main, ["init-adapter", "my_memory", "--out", "my adapters"]).output
+    checked = typed(tmp_path, printed(said, "check it"))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert typed(tmp_path, printed(said, "measure it").partition(" run ")[0] + " --version").returncode == 0
+
+
+def test_programs_that_path_leads_to_are_named_shortly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    said = CliRunner().invoke(main, ["init-adapter", "my_memory", "--kind", "cmd"]).output
+    assert printed(said, "check it") == "python -m pytest -rs test_my_memory.py"
+    wanted = "brainbench run --system 'cmd:python3 my_memory.py' --suite know-to-ask,push"
+    assert printed(said, "measure it") == wanted
+
+
+def test_where_pytest_is_missing_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "pip install" not in write(tmp_path, "my_memory")
+    monkeypatch.setattr("brainbench.cli.adapting.find_spec", lambda name: None)
+    assert printed(write(tmp_path, "other"), "first").endswith("python -m pip install pytest")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_adapter_is_short_enough_to_read(kind: str, tmp_path: Path) -> None:
     write(tmp_path, "my_memory", "--kind", kind)

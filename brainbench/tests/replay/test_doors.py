@@ -53,9 +53,9 @@ def running(word: str) -> list[str]:
 @pytest.mark.parametrize(
     ("manner", "said"),
     [
-        ("hang", "no answer in time"),
+        ("hang", "no answer in "),
         ("crash", "exit code 7"),
-        ("slow", "no answer in time"),
+        ("slow", "no answer in "),
         ("flood", "more than 8,388,608 bytes"),
         ("endless", "more than 8,388,608 bytes"),
         ("garbage", "2 lines on standard output"),
@@ -95,18 +95,18 @@ def test_a_misbehaving_program_costs_only_its_own_cells_and_leaves_nothing(
 def test_a_program_that_hangs_every_time_is_given_up_after_three_fixtures() -> None:
     replays = sweep(tasks(uncivil("hang"), 8), 1, access=Access(call_seconds=3)).replays
     said = [str(r.observations[0].error) for r in replays]
-    assert [("not tried" in words, "no answer in time" in words) for words in (said[0], said[-1])] == [
+    assert [("not tried" in words, "no answer in " in words) for words in (said[0], said[-1])] == [
         (False, True),
         (True, False),
     ]
-    assert sum("no answer in time" in words for words in said) <= 5
+    assert sum("no answer in " in words for words in said) <= 5
 
 
 @pytest.mark.req("C-404")
 @pytest.mark.parametrize(
     ("manner", "at", "said"),
     [
-        ("hang", "context", "not admitted: context: no answer in time"),
+        ("hang", "context", "not admitted: context: no answer in "),
         ("crash", "write_page", "not admitted: write_page: its process ended"),
         ("error", "read_page", "not admitted: read_page: no"),
         ("garbage", "open", "not admitted: open: 2 lines on standard output"),

@@ -115,13 +115,16 @@ def test_workers_see_an_empty_directory_and_a_scrubbed_environment(monkeypatch: 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("Quitting", "SystemExit: 0"),
-        ("Interrupting", "KeyboardInterrupt: no message"),
-        ("Unspeakable", "Mute: no message"),
-        ("Painting", "ValueError: \ufffd[2J\ufffd]0;title\ufffd \ufffdgone"),
-        ("Numbering", "answered something else than it should: Expected `str`, got `int` - at `$.ids[0]`"),
-        ("HalfPaired", "answered something else than it should: 'utf-8' codec can't encode"),
-        ("Smuggling", "answered something else than it should: a Touching is no plain value"),
+        ("Quitting", "Quitting.context: SystemExit: 0"),
+        ("Interrupting", "Interrupting.context: KeyboardInterrupt: no message"),
+        ("Unspeakable", "Unspeakable.context: Mute: no message"),
+        ("Painting", "Painting.context: ValueError: \ufffd[2J\ufffd]0;title\ufffd \ufffdgone"),
+        (
+            "Numbering",
+            "Numbering.context: answered something else than it should: Expected `str`, got `int` - at `$.ids[0]`",
+        ),
+        ("HalfPaired", "HalfPaired.context: answered something else than it should: 'utf-8' codec can't encode"),
+        ("Smuggling", "Smuggling.context: answered something else than it should: a Touching is no plain value"),
         ("Severing", "context: "),
     ],
 )

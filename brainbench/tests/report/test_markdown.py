@@ -68,6 +68,16 @@ def test_a_small_summary_says_verdict_breaches_counts_and_limits(board, failed):
     assert "Nothing here says that a model" in words
 
 
+@pytest.mark.req("C-604")
+def test_a_cell_that_is_invalid_has_a_row_without_a_rate(board):
+    bad = replace(board.cells[0], status="invalid", reason="it hung")
+    text = summary(replace(board, cells=(bad,)), strata=True)
+    row = next(line for line in text.splitlines() if "<code>know-to-ask</code>" in line)
+    assert row.endswith("| all |  | - |  | <code>&#33; INVALID&#58; it hung</code> |")
+    assert "3/8" not in text
+    assert text.count("it hung") == 1
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_outside_text_changes_nothing_but_the_words(hostile, failed, text):
     tame, wild = (

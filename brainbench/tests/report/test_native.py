@@ -45,6 +45,23 @@ def test_the_whole_board_is_json_with_every_cell(board):
     assert document["seed_failures"][1] == {"system": "bm25", "fixture_id": "fix-d", "error": "no such page"}
 
 
+@pytest.mark.req("C-604")
+def test_a_cell_that_is_invalid_has_its_reason_and_no_figure(board):
+    bad = replace(board.cells[0], status="invalid", reason="it hung")
+    cell = scoreboard_json(replace(board, cells=(bad,)))["cells"][0]
+    assert set(cell["metrics"].values()) == {None}
+    assert cell["metrics"].keys() == bad.metrics.keys()
+    assert cell["slices"] == {"stratum": {}}
+    assert (cell["reason"], cell["failed_items"]) == ("it hung", list(bad.failed_items))
+
+
+@pytest.mark.req("C-202")
+def test_what_a_system_lacks_is_counted(board):
+    cell = replace(board.cells[0], not_applicable=("f", "g"), lacking={"edit": 2})
+    document = scoreboard_json(replace(board, cells=(cell,)))["cells"][0]
+    assert (document["not_applicable"], document["lacking"]) == (["f", "g"], {"edit": 2})
+
+
 @pytest.mark.req("C-003")
 def test_names_are_sorted_by_code_point(board):
     names = ("é", "Z", "a", "ä", "\U0001f600", "\uff21")

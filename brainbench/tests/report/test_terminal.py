@@ -174,6 +174,36 @@ def test_scored_cells_in_which_something_went_wrong_are_told(board):
     assert title not in render(replace(board, cells=(replace(stumbled, errors=0),)))
 
 
+@pytest.mark.req("C-604")
+def test_a_cell_that_is_invalid_shows_no_rate_and_its_reason_once(board):
+    rates = {"push_recall": Ratio(1, 7)}
+    slices = {"stratum": {"hard": Slice(7, 6, rates)}}
+    good = Cell("bm25", "codex", "contract", "push", "scored", metrics={"push_recall": Ratio(2, 7)}, slices=slices)
+    bad = replace(good, seam="openclaw", status="invalid", gold_total=9, gold_failed=8, metrics=rates, reason="it hung")
+    for long in (False, True):
+        page = render(replace(board, cells=(good, bad)), strata=True, long=long)
+        assert page.count("it hung") == 1
+        assert "8/9" not in page
+        assert page.count("1/7") == 1
+    assert re.search(r"^  push_recall ↑ +2/7 0\.2857 +-$", render(replace(board, cells=(good, bad))), re.M)
+
+
+def test_fixtures_that_do_not_apply_are_counted_by_what_the_system_lacks(board):
+    cell = replace(board.cells[0], not_applicable=("f", "g"), lacking={"edit": 2, "sources": 1})
+    page = render(replace(board, cells=(cell,)))
+    line = "wellkept: know-to-ask (claude-code): 2; the system lacks edit: 2, sources: 1"
+    assert f"\nfixtures not applicable\n  {line}\n" in page
+    assert "\nfixtures not applicable\n" not in render(replace(board, cells=board.cells))
+    assert "2 fixtures n/a (the system lacks edit: 2, sources: 1)" in " ".join(
+        render(replace(board, cells=(cell,)), long=True).split()
+    )
+
+
+def test_cells_with_the_same_reason_share_its_line(board):
+    bad = [Cell("a", seam, "contract", suite, "invalid", reason="gone") for suite in "xy" for seam in ("s", "t")]
+    assert "cells without numbers\n  a: x (s, t), y (s, t): ! INVALID: gone\n" in render(replace(board, cells=bad))
+
+
 MATRIX = """
 wellkept                        claude-code      codex
                                 production       contract
@@ -194,7 +224,7 @@ know-to-ask  scored      3/8          know_to_ask_failure_rate     3/8 (0.3750) 
                                       false_fire_rate              not asked
                                       source_isolation_violations  0
                                       avg_injected_tokens          mean 4.6250         over 8
-push         ! INVALID   4/4          3 errors in 4 events
+push         ! INVALID                -
 
 wellkept through direct (contract)
 suite        status      failed/gold  metric                       n/of (rate)         95 %

@@ -204,6 +204,7 @@ def test_missing_capabilities_are_not_applicable_and_in_no_denominator() -> None
     both = judge(SUITES["push"], "sut", OPENCLAW, [(FIXTURE, GOLD, lacking), (other, GOLD, PERFECT)])
     assert both is not None
     assert (both.status, both.not_applicable, both.fixtures, both.gold_total) == ("scored", ("fx",), ("other",), 2)
+    assert both.lacking == {"sources": 1}
     alone = cell("push", lacking)
     assert (alone.status, alone.gold_total, alone.metrics) == ("not_applicable", 0, {})
     assert "sources" in alone.reason

@@ -78,10 +78,20 @@ def test_an_error_keeps_its_kind_and_its_words(run: RunContext) -> None:
     system = load_system("hosting:Raising")
     with pytest.raises(UsageError, match="no store here; make one"):
         system.open(run)
-    with pytest.raises(Unsupported, match="not today"):
+    with pytest.raises(Unsupported, match=r"^Raising\.write_page: not today$"):
         system.write_page(PageIn("default", "a", "A"))
-    with pytest.raises(SystemFailure, match=r"^KeyError: 'a'$"):
+    with pytest.raises(SystemFailure, match=r"^Raising\.read_page: KeyError: 'a'$"):
         system.read_page("default", "a")
+    system.close()
+
+
+def test_an_error_names_the_method_of_the_class_that_raised_it(run: RunContext) -> None:
+    system = load_system("hosting:Raising")
+    with pytest.raises(Unsupported, match=r"^Raising\.write_page: not today$"):
+        system.write_pages([PageIn("default", "a", "A")])
+    system.can |= {Capability.CONTEXT}
+    with pytest.raises(SystemFailure, match=r"^Raising\.context: answered something else than it should"):
+        system.context(ask("Ada?"))
     system.close()
 
 

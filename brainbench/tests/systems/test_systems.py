@@ -58,6 +58,22 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("perl x", "a program is written as 'cmd:perl x'"),
+        ("./memory", "a program is written as 'cmd:./memory'"),
+        ("mine.py:Mine", "a class is named by its module: mine:Mine"),
+        ("mine.py", "a class is named by its module: mine:Class"),
+        ("a/b/mine.py:Mine", "a class is named by its module: mine:Mine; run it from a/b"),
+    ],
+)
+def test_what_looks_like_a_file_or_a_program_is_answered_with_how_to_write_it(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as told:
+        load_system(name)
+    assert str(told.value) == f"--system: unknown system {name!r}; {said}"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
         ("misbehaving:Boastful", "`can` holds search, so it must define search"),
         ("misbehaving:Misspelt", "`can` holds contxt; known: page_write, "),
         ("misbehaving:Needy", "TypeError: .*missing 1 required positional argument: 'address'"),
@@ -78,7 +94,7 @@ def test_a_known_system_that_is_not_installed_says_how_to_get_it(monkeypatch: py
     monkeypatch.setitem(sys.modules, "brainbench.systems.wellkept", None)
     monkeypatch.setitem(sys.modules, "wellkept", None)
     monkeypatch.delitem(sys.modules, "brainbench.systems.wellkept")
-    with pytest.raises(UsageError, match="`pip install wellkept` first"):
+    with pytest.raises(UsageError, match="; `pip install PATH/TO/THE/REPOSITORY/wellkept` first"):
         load_system("wellkept")
 
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import fields
+
 import jsonschema_rs
 import msgspec
 import pytest
 
+from brainbench import model
 from brainbench.errors import SystemFailure, Unsupported, UsageError
 from brainbench.model import Capability, FactIn, PageIn, RunContext, SearchHit, SourceDecl
 from brainbench.systems import System
@@ -84,3 +87,11 @@ def test_a_null_where_a_list_belongs_is_an_error() -> None:
     system.can = frozenset({Capability.SEARCH})
     with pytest.raises(SystemFailure, match="search: answered something else than it should"):
         system.search("default", "x", 5)
+
+
+@pytest.mark.parametrize(
+    "name", "Ask Budget Conversation FactIn FactRow Injection Message PageIn RunContext SearchHit".split()
+)
+def test_help_of_a_value_that_a_memory_meets_says_what_each_of_its_fields_is(name: str) -> None:
+    value = getattr(model, name)
+    assert [f.name for f in fields(value) if f"`{f.name}`" not in value.__doc__] == []

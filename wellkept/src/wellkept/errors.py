@@ -6,6 +6,7 @@ WellkeptError
 ├── StoreUnavailable      the database cannot be opened or written
 ├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
 ├── SettingsError         a setting or settings file cannot be used
+├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
     ├── DaemonUnavailable no daemon answered on the socket
     └── Unauthorized      the install secret did not match
@@ -48,8 +49,27 @@ class ModelUnavailable(WellkeptError):
         super().__init__(f"the model at {url} cannot be used: {reason}")
 
 
+class EmbedderMismatch(WellkeptError):
+    """The vectors in the store are another model's than the one in use."""
+
+    def __init__(self, stored: str, stored_dimension: int, model: str, dimension: int) -> None:
+        self.stored, self.model = stored, model
+        super().__init__(
+            f"the memory holds vectors of {stored} ({stored_dimension} numbers each), not of {model} ({dimension}). "
+            "Run `wellkept embed --again` to replace them"
+        )
+
+
 class SettingsError(WellkeptError):
     """A setting cannot be used; the message names the file or variable."""
+
+
+class InstallRefused(WellkeptError):
+    """A harness's own settings cannot be read or changed, and were left as they are."""
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        self.path, self.reason = str(path), reason
+        super().__init__(f"{path} {reason}")
 
 
 class DaemonError(WellkeptError):

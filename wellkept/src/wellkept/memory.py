@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+import regex  # type: ignore[import-untyped]
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
@@ -16,6 +17,8 @@ from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
     FACT_KINDS,
+    SEARCH_MODES,
+    SEARCH_UNITS,
     Budget,
     Fact,
     FactKind,
@@ -24,15 +27,20 @@ from wellkept.model import (
     Page,
     Pointer,
     Provenance,
+    Ranking,
+    SearchOptions,
     Source,
     Trust,
     TurnContext,
     WriteReceipt,
 )
 from wellkept.names import norm
-from wellkept.providers import Extractor
+from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
+
+if TYPE_CHECKING:
+    from wellkept.recall.embedding import Background
 
 Actor = Literal["owner", "agent", "external"]
 
@@ -42,6 +50,8 @@ LARGEST_CONTENT = 4 * 1024 * 1024
 """In UTF-8 bytes."""
 LARGEST_FACT = 50_000
 """In UTF-8 bytes."""
+
+_UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
 
 _WRITTEN_BY: dict[str, Trust] = {
     "owner": Trust.USER_WRITTEN,
@@ -55,12 +65,25 @@ class Memory:
 
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
-    what is asked is kept there, with the pages that answered. Of the ways to bring pages unasked
-    those in `arms_off` stay unused.
+    what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
+    needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused.
     """
 
-    def __init__(self, store: Store, capture: Capture | None = None, *, arms_off: Collection[str] = ()) -> None:
-        self.store, self.capture, self.arms_off = store, capture, frozenset(arms_off)
+    def __init__(
+        self,
+        store: Store,
+        capture: Capture | None = None,
+        *,
+        embedder: Callable[[], Embedder | None] | None = None,
+        reranker: Reranker | None = None,
+        arms_off: Collection[str] = (),
+    ) -> None:
+        self.store, self.capture = store, capture
+        self.reranker = reranker
+        self.arms_off = frozenset(arms_off)
+        self._open_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._background: Background | None = None
 
     def put_page(
         self, source: str, slug: str, content: str, *, actor: Actor = "owner", now: datetime | None = None
@@ -99,15 +122,49 @@ class Memory:
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
-    def search(self, source: str, query: str, limit: int = 10) -> tuple[Hit, ...]:
-        """The pieces of live pages that fit the query, best first."""
+    def search(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> tuple[Hit, ...]:
+        """The pages of the source that fit the query, or with `options` pieces and turns, best first."""
+        return self.find(source, query, limit, options).hits
+
+    def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
+        """The hits of a search, the lanes that ran, and codes for what could not."""
+        # Searches load numpy, which nothing else here needs.
+        from wellkept.recall.search import SearchModels, find
+
         _check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
+        options = _checked_options(options or SearchOptions())
         began = time.perf_counter()
-        hits = recall.search(self.store, source, query, limit)
-        self._capture("search", source, query, [hit.slug for hit in hits], f"limit {limit}", began)
-        return hits
+        found = find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
+        self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
+        return found
+
+    def embedder(self) -> Embedder | None:
+        """What makes vectors, if anything does."""
+        if self._embedder is None and self._open_embedder is not None:
+            self._embedder = self._open_embedder()
+        return self._embedder
+
+    def embed_waiting(self, progress: Callable[[int], object] = bool) -> int:
+        """Give all that waits its vector, of every source; how many were given one. `progress` hears it growing.
+
+        NotFound without an embedder, EmbedderMismatch when the vectors kept are another model's.
+        """
+        embedder = self.embedder()
+        if embedder is None:
+            raise NotFound("there is no embedder: the settings say off, or the packaged model is not installed")
+        from wellkept.recall.embedding import embed_waiting
+
+        return embed_waiting(self.store, embedder, progress)
+
+    def embed_in_background(self) -> None:
+        """From now on until it is closed, give what is written its vector in a thread. Nothing without an embedder."""
+        from wellkept.recall.embedding import Background
+
+        if self._background is None and (embedder := self.embedder()) is not None:
+            self._background = Background(self.store, embedder)
+            self._background.start()
 
     def remember(
         self,
@@ -241,7 +298,21 @@ class Memory:
 
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""
+        if self._background is not None:
+            self._background.stop()
         self.store.close()
+
+
+def _checked_options(options: SearchOptions) -> SearchOptions:
+    for field, value, known in (("unit", options.unit, SEARCH_UNITS), ("mode", options.mode, SEARCH_MODES)):
+        if value not in known:
+            raise InvalidInput(field, f"is {value!r}; use one of {', '.join(known)}")
+    for field, moment in (("as_of", options.as_of), ("reference_time", options.reference_time)):
+        if moment is not None and moment.utcoffset() is None:
+            raise InvalidInput(field, "has no time zone; give an aware datetime")
+    if options.recency and options.reference_time is None:
+        raise InvalidInput("reference_time", "is needed for recency; say as of when something is recent")
+    return options
 
 
 def _at(now: datetime | None) -> datetime:
@@ -268,7 +339,7 @@ def _check_name(field: str, name: object) -> None:
         raise InvalidInput(field, "begins or ends with a space; remove it")
     if len(name) > LONGEST_SLUG:
         raise InvalidInput(field, f"has {len(name)} characters; {LONGEST_SLUG} are allowed")
-    if any(unicodedata.category(char) in ("Cc", "Cs") for char in name):
+    if _UNSEEN.search(name):
         raise InvalidInput(field, "holds a control character or half a surrogate pair; remove it")
 
 

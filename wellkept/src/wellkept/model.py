@@ -127,10 +127,16 @@ class Openings:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A searchable piece of a page, in reading order."""
+    """A searchable piece of a page, in reading order.
+
+    `lead` is searched before the text and never shown. A piece of a conversation says which turn, from 0, and when.
+    """
 
     ordinal: int
     text: str
+    lead: str = ""
+    turn: int | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +181,48 @@ class Message:
     id: str | None = None
 
 
+SearchUnit = Literal["page", "chunk"]
+SEARCH_UNITS: tuple[SearchUnit, ...] = ("page", "chunk")
+SearchMode = Literal["hybrid", "lexical", "vector", "naive"]
+SEARCH_MODES: tuple[SearchMode, ...] = ("hybrid", "lexical", "vector", "naive")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search: what a hit is, which lanes run, and what may be found at all.
+
+    `unit` "page" gives each page once with its best piece, "chunk" pieces and turns. `mode` "naive" is the plain
+    control: ranks of words and vectors merged, nothing else. Only pages of `types` are found if given, and only what
+    is from `as_of` or before. With `reference_time` a time that the query names ("last week") raises what is from
+    then; `recency` lets what is new go before what is old, as seen from `reference_time`. `rerank` lets the reranker
+    of the settings, if any, order the first hits anew.
+    """
+
+    unit: SearchUnit = "page"
+    mode: SearchMode = "hybrid"
+    types: tuple[str, ...] = ()
+    as_of: datetime | None = None
+    reference_time: datetime | None = None
+    recency: bool = False
+    rerank: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaneScore:
+    """What one lane said of a hit: its rank there from 1, its raw score, and the weight of the lane in the sum."""
+
+    lane: str
+    rank: int
+    score: float
+    weight: float
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A search result: what was found, how well it ranked (higher is better) and its tier."""
+    """A search result: what was found, how well it ranked (higher is better), its tier, and why it ranked.
+
+    `ordinal` is the piece of the page; `turn` (from 0) and `at` say which turn of a conversation it is of, and when.
+    """
 
     source: str
     slug: str
@@ -186,6 +231,19 @@ class Hit:
     score: float
     rank: int
     trust: Trust
+    ordinal: int = 0
+    turn: int | None = None
+    at: datetime | None = None
+    lanes: tuple[LaneScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """An answered search: its hits, best first, the lanes that ran, and why others did not."""
+
+    hits: tuple[Hit, ...]
+    lanes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

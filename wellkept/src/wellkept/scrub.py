@@ -15,6 +15,9 @@ _LONG_RUN = 32
 _PHONE_DIGITS = range(7, 31)
 """A telephone number has 15 at most; those of cards and accounts have more."""
 _DATE = re.compile(r"(?:(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)\d\d)(?!\d)")
+_KEPT_ELSEWHERE = re.compile(
+    r"(?:process\.|import\.meta\.)?env\.[A-Za-z_]\w*[.)]?|os\.environ\[?|os\.getenv\(?|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 
 
@@ -34,8 +37,9 @@ def _whole(kind: str) -> Callable[[re.Match[str]], str]:
 
 
 def _named_value(found: re.Match[str]) -> str:
-    """The name stays and the value goes, unless it is a mark already."""
-    return found[0] if found[2].startswith(MARK[:9]) else found[1] + MARK.format("key")
+    """The name stays and the value goes, unless it is a mark already or only says where the value is kept."""
+    harmless = found[2].startswith(MARK[:9]) or _KEPT_ELSEWHERE.fullmatch(found[2])
+    return found[0] if harmless else found[1] + MARK.format("key")
 
 
 def _random_looking(found: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from wellkept.errors import SettingsError
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
-    from wellkept.providers import Extractor
+    from wellkept.providers import Embedder, Extractor
 
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
@@ -51,6 +51,15 @@ class Settings:
     """The environment variable that holds the model's key, where it needs one."""
     extractor_key: str | None = field(default=None, repr=False)
 
+    embedder: str = "packaged"
+    """What makes vectors: `packaged` (the model that is installed with wellkept), `off`, or a folder with a model."""
+    embedder_url: str | None = None
+    """Where a model makes them instead, as https://host/v1. What is kept is sent there."""
+    embedder_model: str | None = None
+    embedder_key_env: str = "OPENAI_API_KEY"
+    """The environment variable that holds its key, where it needs one."""
+    embedder_key: str | None = field(default=None, repr=False)
+
     @property
     def database(self) -> Path:
         """The file that holds the memory."""
@@ -81,10 +90,12 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
             values[key] = _checked(where, key, value)
     added = values.pop("transcript_roots", ())
     roots = (*_own_roots(env), *added)
-    if (values.get("extractor_url") is None) != (values.get("extractor_model") is None):
-        raise SettingsError("extractor_url, extractor_model: a model needs both, its address and its name")
+    for model in ("extractor", "embedder"):
+        if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
+            raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
     found = Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
-    return replace(found, extractor_key=env.get(found.extractor_key_env) or None)
+    keys = (env.get(name) or None for name in (found.extractor_key_env, found.embedder_key_env))
+    return replace(found, extractor_key=next(keys), embedder_key=next(keys))
 
 
 def open_extractor(settings: Settings) -> Extractor | None:
@@ -94,6 +105,20 @@ def open_extractor(settings: Settings) -> Extractor | None:
     from wellkept.providers.chat import ChatExtractor, ChatModel
 
     return ChatExtractor(ChatModel(settings.extractor_url, settings.extractor_model, settings.extractor_key))
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """What makes vectors; None where it is off or not installed. ModelUnavailable says what is wrong."""
+    if settings.embedder_url is not None and settings.embedder_model is not None:
+        from wellkept.providers.asking import Address
+        from wellkept.providers.embedders import EndpointEmbedder
+
+        return EndpointEmbedder(Address(settings.embedder_url, settings.embedder_key), settings.embedder_model)
+    if settings.embedder == "off":
+        return None
+    from wellkept.providers.embedders import in_folder, packaged
+
+    return packaged() if settings.embedder == "packaged" else in_folder(Path(settings.embedder))
 
 
 def open_memory(settings: Settings) -> Memory:
@@ -107,7 +132,12 @@ def open_memory(settings: Settings) -> Memory:
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
-    return Memory(open_store("sqlite", settings.database), capture, arms_off=settings.arms_off)
+    return Memory(
+        open_store("sqlite", settings.database),
+        capture,
+        embedder=lambda: open_embedder(settings),
+        arms_off=settings.arms_off,
+    )
 
 
 def make_private(directory: Path) -> None:
@@ -138,10 +168,23 @@ def _home(env: Mapping[str, str]) -> Path:
     return Path(env["HOME"]) if env.get("HOME") else Path.home()
 
 
+_HARNESS_HOMES: Mapping[str, tuple[str, str]] = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+    "openclaw": ("OPENCLAW_STATE_DIR", ".openclaw"),
+}
+"""Where each harness keeps what is its user's: the variable that moves it, and its directory below the home."""
+
+
+def harness_home(harness: str, env: Mapping[str, str] | None = None) -> Path:
+    """The directory in which a harness keeps its user's settings; `env` is the process's own unless given."""
+    env = os.environ if env is None else env
+    variable, below = _HARNESS_HOMES[harness]
+    return Path(env.get(variable) or _home(env) / below)
+
+
 def _own_roots(env: Mapping[str, str]) -> tuple[Path, ...]:
-    claude = env.get("CLAUDE_CONFIG_DIR") or _home(env) / ".claude"
-    codex = env.get("CODEX_HOME") or _home(env) / ".codex"
-    return Path(claude) / "projects", Path(codex) / "sessions"
+    return harness_home("claude-code", env) / "projects", harness_home("codex", env) / "sessions"
 
 
 def _socket(data_dir: Path, env: Mapping[str, str]) -> Path:
@@ -167,7 +210,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, object]:
         layer["hooks"] = False
     if env.get("WELLKEPT_CAPTURE_QUERIES"):
         layer["capture_queries"] = _on_or_off(env["WELLKEPT_CAPTURE_QUERIES"])
-    for key in ("extractor_url", "extractor_model"):
+    for key in ("extractor_url", "extractor_model", "embedder", "embedder_url", "embedder_model"):
         if value := env.get(f"WELLKEPT_{key.upper()}"):
             layer[key] = value
     return layer
@@ -240,6 +283,12 @@ def _milliseconds(value: object) -> int:
     return value
 
 
+def _embedder(value: object) -> str:
+    if isinstance(value, str) and (value in ("packaged", "off") or Path(value).is_absolute()):
+        return value
+    raise ValueError(f"expected packaged, off or the absolute path of a folder with a model, not {value!r}")
+
+
 def _address(value: object) -> str:
     parts = urlsplit(value) if isinstance(value, str) else None
     _ = parts.port if parts is not None else None
@@ -260,4 +309,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "extractor_url": _address,
     "extractor_model": _source,
     "extractor_key_env": _source,
+    "embedder": _embedder,
+    "embedder_url": _address,
+    "embedder_model": _source,
+    "embedder_key_env": _source,
 }

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
-from wellkept.hooks.openclaw import assemble
+from wellkept.hooks.openclaw import answer, assemble
+from wellkept.hooks.prompt import HookAnswer
+from wellkept.hooks.session import PACK_MARK
 from wellkept.memory import Memory
-from wellkept.model import Message
+from wellkept.model import Budget, Message
 from wellkept.storage import open_store
 
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PEOPLE = ("Ada Lovelace", "Grace Hopper", "Alan Turing", "Emmy Noether")
 
 
@@ -77,3 +82,40 @@ def test_another_source_stays_out(memory: Memory) -> None:
 def test_nothing_said_is_nothing_to_say(memory: Memory) -> None:
     for said in ((), (assistant("Good morning."),), (user(""),), (user("Good morning!"),)):
         assert assemble(memory, "default", said).text == ""
+
+
+def plugin_event(prompt: str, *messages: tuple[str, str]) -> bytes:
+    said = [{"role": role, "text": text} for role, text in messages]
+    return json.dumps({"session_id": "s", "prompt": prompt, "messages": said}).encode()
+
+
+def answered(memory: Memory, stdin: bytes, *, hooks_on: bool = True) -> HookAnswer:
+    return answer(memory, "default", stdin, roots=(), budget=Budget(), now=NOW, hooks_on=hooks_on)
+
+
+def context(said: HookAnswer) -> str:
+    return str(json.loads(said.stdout)["prependContext"])
+
+
+def test_the_plugin_gets_what_the_prompt_names_and_not_again_what_it_was_given(memory: Memory) -> None:
+    first = context(answered(memory, plugin_event("What about Ada Lovelace?")))
+    assert "people/ada-lovelace" in first
+    before = ("user", f"{first}\n\nWhat about Ada Lovelace?")
+    assert answered(memory, plugin_event("And Ada Lovelace?", before)).stdout == b"{}"
+    assert "people/grace-hopper" in context(answered(memory, plugin_event("And Grace Hopper?", before)))
+
+
+def test_a_page_that_the_session_began_with_is_still_pointed_at(memory: Memory) -> None:
+    pack = f"{PACK_MARK}\n## Pages in memory\n- **Ada Lovelace** (`people/ada-lovelace`) (user-written)\n\nHello."
+    found = context(answered(memory, plugin_event("What about Ada Lovelace?", ("user", pack))))
+    assert "people/ada-lovelace" in found
+
+
+@pytest.mark.parametrize(
+    ("stdin", "reason"),
+    [(b"", "no_stdin"), (b"[]", "no_stdin"), (b'{"messages": 1}', "no_stdin"), (b"{}", "empty_window")],
+)
+def test_what_is_no_event_of_the_plugin_is_silence(memory: Memory, stdin: bytes, reason: str) -> None:
+    said = answered(memory, stdin)
+    assert (said.stdout, said.reason) == (b"{}", reason)
+    assert answered(memory, plugin_event("Ada Lovelace?"), hooks_on=False).outcome == "disabled"

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from wellkept.model import FACT_KINDS, Budget, Fact, FactKind, Message, Provenance, TurnContext
 from wellkept.recall import render, turn_context
+from wellkept.recall.candidates import sightings
 from wellkept.recall.context import FRAGMENTS, decayed
+from wellkept.recall.sighting import Sighting
 from wellkept.storage import Store, open_store
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -185,3 +187,20 @@ def test_a_context_costs_a_bounded_number_of_queries(monkeypatch: pytest.MonkeyP
     turn_context(store, "default", window, prior="", session="s", budget=Budget(), now=NOW)
     assert len(asked) <= 8
     store.close()
+
+
+@pytest.mark.parametrize("words", [1, 1_500])
+def test_a_turn_is_read_once_for_all_windows_that_it_stands_in(
+    context: Context, monkeypatch: pytest.MonkeyPatch, words: int
+) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> tuple[Sighting, ...]:
+        read.append(text)
+        return sightings(text)
+
+    monkeypatch.setattr("wellkept.recall.context.sightings", counted)
+    turns = [f"Read {number} {'once ' * words}" for number in range(8)]
+    for last in range(5, 9):
+        context(*turns[last - 5 : last])
+    assert sorted(read) == turns

@@ -48,11 +48,15 @@ def open_door(place: Path) -> Iterator[Callable[..., Door]]:
 
     def open_one(say: Callable[[], str] = lambda: BLOCK, **desk: Any) -> Door:
         full = Desk(
-            memory=Saying(say),  # type: ignore[arg-type]
-            worker=Worker(),
-            source="default",
-            clock=lambda: NOW,
-            **{"roots": (place,), "budget_s": 5.0} | desk,
+            **{
+                "memory": Saying(say),
+                "worker": Worker(),
+                "source": "default",
+                "clock": lambda: NOW,
+                "roots": (place,),
+                "budget_s": 5.0,
+            }
+            | desk
         )
         path = place / "wellkept.sock"
         door = Door(path, full, install_secret(place), Heartbeat(place / "heartbeat.jsonl"))

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from wellkept.errors import DaemonError, DaemonUnavailable, SettingsError
 from wellkept.hooks import command
 from wellkept.ingest import claude_code, codex
 from wellkept.model import Message
-from wellkept.serve.daemon import file_clock, real_clock
+from wellkept.serve.daemon import file_clock, opened, real_clock
 from wellkept.serve.ipc import call
 from wellkept.settings import load_settings, open_memory
 
@@ -155,7 +156,7 @@ def test_a_transcript_outside_is_not_read(start: Start, place: Path) -> None:
 def test_an_unknown_event_is_silence(start: Start, place: Path) -> None:
     daemon = start().ready()
     argv = command("claude-code", daemon.socket, 10_000)
-    argv[5] = "stop"
+    argv[5] = "pre-tool-use"
     done = subprocess.run(argv, input=b"{}", capture_output=True, timeout=20, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -304,3 +305,15 @@ def test_a_program_can_ask_for_the_context_of_a_turn(start: Start) -> None:
         assert (cut["block"], cut["degraded"]) == ("", ["budget_trimmed"])
         seen = call(daemon.socket, "turn_context", asked | {"harness": harness, "prior": whole["block"]}, 20)
         assert (seen["block"], seen["degraded"]) == ("", [])
+
+
+def test_the_daemon_makes_vectors_of_what_waits(tmp_path: Path) -> None:
+    settings = load_settings({"HOME": str(tmp_path)}, {"data_dir": tmp_path / "m"})
+    memory = open_memory(settings)
+    memory.put_page("default", "n/car", "Somebody took my automobile.")
+    with opened(settings):
+        deadline = time.monotonic() + 60
+        while memory.store.index.vector_counts() != (1, 0) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    assert memory.store.index.vector_counts() == (1, 0)
+    memory.close()

@@ -116,6 +116,17 @@ def test_every_kind_needs_the_secret(open_door: OpenDoor, raw: Raw, kind: str, s
     assert door.desk.memory.asked == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.req("C-421", "C-422")
+@pytest.mark.parametrize("kind", ["ping", "hook/claude-code/user-prompt", "hook/codex/stop"])
+def test_a_peer_that_is_bound_to_another_source_is_refused(open_door: OpenDoor, raw: Raw, kind: str) -> None:
+    door = open_door(source="grün")
+    own = request(door, kind, b"{}", wellkept_source="grün")
+    assert parsed(raw(own))[0] == 200
+    for other in ("default", "grun", ""):
+        status, _, said = parsed(raw(request(door, kind, b"{}", wellkept_source=other)))
+        assert (status, said) == (409, {"ok": False, "error": "source_mismatch"})
+
+
 @pytest.mark.req("C-422")
 @pytest.mark.parametrize(
     ("kind", "body", "fields", "status", "error"),

@@ -11,9 +11,13 @@ from brainbench import __version__
 
 COMMANDS: Mapping[str, str] = {
     "run": "brainbench.cli.running:run",
+    "failures": "brainbench.cli.failing:failures",
     "gate": "brainbench.cli.gating:gate",
     "compare": "brainbench.cli.gating:compare",
     "queries": "brainbench.cli.queries:queries",
+    "longmemeval": "brainbench.cli.retrieval:longmemeval",
+    "locomo": "brainbench.cli.retrieval:locomo",
+    "rejudge": "brainbench.cli.retrieval:rejudge",
     "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",
     "list": "brainbench.cli.looking:list_names",

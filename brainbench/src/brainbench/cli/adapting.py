@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
+import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -59,13 +64,40 @@ def init_adapter(name: str, kind: str, out: Path) -> None:
             click.echo(f"wrote {path}")
     except OSError as error:
         raise OutputError(f"--out: {out}: {error.strerror}") from error
-    where = f"cd {out} && " if out != Path() else ""
-    click.echo(f"check it:   {where}python -m pytest -rs test_{name}.py")
+    _tell_next(out, name, kind, words)
+
+
+def _tell_next(out: Path, name: str, kind: str, words: Mapping[str, str]) -> None:
+    """How to check and to measure what was written, in words that can be typed as they are."""
+    where = f"cd {shlex.quote(str(out))} && " if out != Path() else ""
+    checkout = _checkout(out)
+    python = _typed("python", out, checkout)
+    if find_spec("pytest") is None:
+        click.echo(f"first:      {where}{python} -m pip install pytest")
+    # The settings of a checkout ask for plugins that only its own environment has.
+    alone = f"-c {os.devnull} --rootdir . " if checkout else ""
+    click.echo(f"check it:   {where}{python} -m pytest {alone}-rs test_{name}.py")
     if kind in BEFORE:
         click.echo(f"start it:   {where}{_filled(BEFORE[kind], words)}")
-    asked = _filled(system, words)
-    quoted = f"'{asked}'" if " " in asked else asked
-    click.echo(f"measure it: {where}brainbench run --system {quoted} --suite know-to-ask,push")
+    asked = shlex.quote(_filled(KINDS[kind][0], words))
+    bench = _typed("brainbench", out, checkout)
+    click.echo(f"measure it: {where}{bench} run --system {asked} --suite know-to-ask,push")
+
+
+def _checkout(folder: Path) -> Path | None:
+    """The checkout of this repository that a folder is in."""
+    place = Path(os.path.abspath(folder))
+    return next((up for up in (place, *place.parents) if (up / "brainbench" / "pyproject.toml").is_file()), None)
+
+
+def _typed(program: str, folder: Path, checkout: Path | None) -> str:
+    """How to call a program of this very environment from a folder: by its name where PATH leads to it."""
+    found, ours = shutil.which(program), Path(sys.executable).with_name(program)
+    if found is not None and Path(found).parent == ours.parent:
+        return program
+    if checkout is not None and ours.is_relative_to(checkout):
+        return shlex.quote(os.path.relpath(ours, folder))
+    return shlex.quote(str(ours if ours.exists() or program != "python" else sys.executable))
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

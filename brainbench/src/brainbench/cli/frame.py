@@ -125,7 +125,13 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
         click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
         click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
         click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
-        click.option("--system", "systems", multiple=True, metavar="NAME", help="A system; may be given again."),
+        click.option(
+            "--system",
+            "systems",
+            multiple=True,
+            metavar="NAME",
+            help="A system; may be given again.  [default: wellkept; where it is not installed null, bm25, files+grep]",
+        ),
         click.option("--pass-env", multiple=True, metavar="VAR", help="Let systems see this variable (disclosed)."),
         click.option("--allow-remote", is_flag=True, help="Let a system be a URL on another machine."),
         click.option("--token-env", metavar="VAR", help="The variable with the token for systems behind a URL."),
@@ -171,7 +177,7 @@ def choice_of(flags: dict[str, Any]) -> Choice:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
+def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int], None]]:
     """A bar with counts and time left on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, of: None
@@ -179,7 +185,7 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("playing fixtures"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
@@ -202,15 +208,20 @@ def add_to_ledger(line: Sweep, asked: Path | None) -> None:
         click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
-def ended(board: Scoreboard, outcome: Outcome | None) -> int:
-    """The exit code of a run, with a line on standard error for every reason that is not a pass."""
+def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) -> int:
+    """The exit code of a run, with a line on standard error for every reason that is not a pass.
+
+    Where the scoreboard is `shown`, why a cell has no numbers stands there and is not told again.
+    """
     lines = list(outcome.lines()) if outcome is not None else []
     if outcome is None or outcome.verdict == "pass":
         lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
         if outcome is None:
             lines += [f"brainbench: inconclusive: panel: {text}" for text in board.panel_failures]
         bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
-        lines += [f"brainbench: inconclusive: error_share: {cell.key}: {cell.reason}" for cell in bad]
+        for cell in bad:
+            why = f"{cell.status}; the scoreboard says why" if shown else cell.reason
+            lines.append(f"brainbench: inconclusive: error_share: {cell.key}: {why}")
     for line in lines:
         click.echo(line, err=True)
     if outcome is not None and outcome.verdict != "pass":

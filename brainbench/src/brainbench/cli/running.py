@@ -102,7 +102,7 @@ def run(**flags: Any) -> None:
                 click.echo(to_line(_result(done, outcome)), nl=False)
             else:
                 print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
-    sys.exit(ended(done.board, outcome))
+    sys.exit(ended(done.board, outcome, shown=not flags["as_json"]))
 
 
 def _broken_panel(choice: Choice, profile: str) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ class Reason(StrEnum):
     ERROR_SHARE = "error_share"
     SEED_FAILURE = "seed_failure"
     PANEL = "panel"
+    MISMATCH = "mismatch"
 
 
 @dataclass(frozen=True, slots=True)

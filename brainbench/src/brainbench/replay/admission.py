@@ -78,7 +78,8 @@ def _search(system: System) -> Iterator[str]:
     for slug, title, _ in PLANTED:
         found = [hit.id for hit in plain(list(system.search(HERE, title, HITS)), list[SearchHit])]
         if Capability.PAGE_WRITE in system.can and slug not in found:
-            yield f"search for {title!r}, the title of page {slug!r}, does not find it among {HITS} hits"
+            gave = f"finds {', '.join(map(repr, found))} instead" if found else "finds nothing"
+            yield f"search for {title!r}, the title of page {slug!r}, {gave}"
 
 
 def _context(system: System) -> Iterator[str]:

@@ -66,7 +66,7 @@ _stage: list[_Stage] = []
 def begin(task: Task, push: bool) -> bytes:
     """Open a memory, fill it, and stand before the first event; a Began, encoded."""
     end()
-    system = worker._opened(task.system)
+    system = worker.opened(task.system)
     missing = missing_capabilities(task.fixture, system.can)
     if missing:
         return msgspec.msgpack.encode(Began(missing=missing))

@@ -14,7 +14,7 @@ from brainbench.model import Observation
 from brainbench.replay import stage
 from brainbench.replay.processes import Watch
 from brainbench.replay.stage import HITS, PAGE_CHARS, TOOLS, Began, Found
-from brainbench.replay.sweep import FIXTURE_SECONDS, SPARE_SECONDS, _told, _workers, time_for
+from brainbench.replay.sweep import FIXTURE_SECONDS, SPARE_SECONDS, time_for, told, workers
 from brainbench.replay.worker import Task, blind
 from brainbench.systems.access import Access
 
@@ -50,12 +50,11 @@ class Staging:
         most = seconds or self.seconds
         future = self.pool.schedule(act, args=args, timeout=most)
         wait([future], timeout=most + SPARE_SECONDS)
-        told: T = _told(future, most, kind, self.watch)
-        return told
+        return told(future, most, kind, self.watch)
 
 
 @contextmanager
 def staging(access: Access, seconds: float = FIXTURE_SECONDS) -> Iterator[Staging]:
     """A worker for fixtures that are played turn by turn; nothing of it is left afterwards."""
-    with _workers(1, access) as (pool, watch):
+    with workers(1, access) as (pool, watch):
         yield Staging(pool, watch, seconds)

@@ -28,7 +28,7 @@ from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import Replayed
 from brainbench.replay import missing_capabilities
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
-from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, unplayed
+from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, said_by, unplayed
 from brainbench.systems import BREAKS, SYSTEMS, load_system
 from brainbench.systems.access import Access
 
@@ -56,7 +56,7 @@ def traits_of(name: str, access: Access | None = None) -> Traits:
     if name in SYSTEMS:
         system = load_system(name)
         system.close()
-        return Traits(system.can, system.production, system.alone)
+        return said_by(system)
     try:
         traits, why = _once(describe, name, access, _start_seconds(access), tuple[Traits | None, str | None])
     except SystemFailure as error:
@@ -96,10 +96,10 @@ def _once(
     kind: type[T],
 ) -> T:
     """What a fresh worker says of a system. SystemFailure says why it says nothing."""
-    with _workers(1, access) as (pool, watch):
+    with workers(1, access) as (pool, watch):
         future = pool.schedule(act, args=(name,), timeout=seconds)
         wait([future], timeout=seconds + SPARE_SECONDS)
-        return _told(future, seconds, kind, watch)
+        return told(future, seconds, kind, watch)
 
 
 def by_run_id(task: Task) -> str:
@@ -127,13 +127,13 @@ def sweep(
     finished: dict[int, Replayed] = {}
     result = Sweep()
     failures: dict[str, Counter[str]] = {}
-    for system, own, workers in _shares(tasks, jobs, order):
+    for system, own, most in _shares(tasks, jobs, order):
         if refused and system in refused:
             finished |= {number: _refused(task, refused[system]) for number, task in own.items()}
             continue
         failed = failures.setdefault(system, Counter())
-        with _workers(workers, access, bounds) as (pool, watch):
-            for number, replayed, peak in _results(pool, own, workers, fixture_seconds, failed, watch):
+        with workers(most, access, bounds) as (pool, watch):
+            for number, replayed, peak in _results(pool, own, most, fixture_seconds, failed, watch):
                 finished[number] = replayed
                 result.peak_mb = max(result.peak_mb, peak)
                 done(len(finished))
@@ -168,7 +168,7 @@ def _refused(task: Task, reason: str) -> Replayed:
 
 
 @contextmanager
-def _workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> Iterator[tuple[ProcessPool, Watch]]:
+def workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> Iterator[tuple[ProcessPool, Watch]]:
     """A pool of workers with a directory of their own, and who watches over it; of all nothing is left afterwards."""
     bounds = bounds or Bounds()
     bounds = replace(bounds, processes=jobs * (1 + bounds.processes))
@@ -225,7 +225,7 @@ def _results(
             number = under_way.pop(future)
             task = tasks[number]
             try:
-                played = _told(future, time_for(task, seconds), Played, watch)
+                played = told(future, time_for(task, seconds), Played, watch)
                 failures[task.seam.name] += played.lost
                 yield number, _as_asked(task, played.replayed), played.peak_mb
             except SystemFailure as error:
@@ -233,7 +233,7 @@ def _results(
                 yield number, unplayed(task, str(error)), 0.0
 
 
-def _told(future: ProcessFuture[bytes], seconds: float, kind: type[T], watch: Watch) -> T:
+def told(future: ProcessFuture[bytes], seconds: float, kind: type[T], watch: Watch) -> T:
     """What a worker gave back. SystemFailure says why there is nothing; no exception of a worker is raised here."""
     if not future.done():
         raise SystemFailure("its process no longer answers the bench")

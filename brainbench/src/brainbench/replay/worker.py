@@ -39,7 +39,7 @@ from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import children, limit_files, peak_mb, remove
 from brainbench.systems import System, load_system
 from brainbench.systems.access import Access, scrubbed
-from brainbench.systems.answers import what_happened
+from brainbench.systems.answers import printable, what_happened
 from brainbench.systems.command import descendants, end_tree
 from brainbench.systems.fence import fence, look_away
 
@@ -51,6 +51,8 @@ class Traits:
     can: frozenset[Capability]
     production: frozenset[str] = frozenset()
     alone: bool = False
+    tells_turns: bool = False
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +126,22 @@ _worker_directory = ""
 _access = Access()
 
 
+def said_by(system: System) -> Traits:
+    """What a system says of itself."""
+    return Traits(
+        can=frozenset(system.can),
+        production=frozenset(system.production),
+        alone=bool(system.alone),
+        tells_turns=bool(system.tells_turns),
+        version=printable(str(system.version), 80),
+    )
+
+
 def describe(name: str) -> bytes:
     """The Traits of a system, or why it has none, encoded."""
     try:
         system = load_system(name, _access)
-        traits = Traits(frozenset(system.can), frozenset(system.production), bool(system.alone))
+        traits = said_by(system)
         told = msgspec.msgpack.encode((traits, None))
         system.close()
         return told
@@ -142,7 +155,7 @@ def admit(name: str) -> bytes:
     """What a system does not keep of what it claims, as sentences, encoded; none where it may be played."""
     directory = tempfile.mkdtemp(dir=_worker_directory)
     try:
-        system = _opened(name)
+        system = opened(name)
         return msgspec.msgpack.encode([what_happened(SystemFailure(p)) for p in problems(system, directory)])
     except BaseException as error:
         return msgspec.msgpack.encode([what_happened(error)])
@@ -154,7 +167,7 @@ def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
     peak = _peak_mb()
     try:
-        system = _opened(task.system)
+        system = opened(task.system)
         losses = system.losses
         if not task.can <= frozenset(system.can):
             raise SystemFailure("it no longer claims the capabilities that it claimed at first")
@@ -170,7 +183,7 @@ def _peak_mb() -> float:
     return max(map(peak_mb, (os.getpid(), *children())))
 
 
-def _opened(name: str) -> System:
+def opened(name: str) -> System:
     system = _open_systems.get(name)
     if system is None:
         system = _open_systems[name] = load_system(name, _access)

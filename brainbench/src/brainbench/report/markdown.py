@@ -87,8 +87,8 @@ def _table(cells: Iterable[Cell], strata: bool) -> Iterator[str]:
     for cell in cells:
         place = [inert(cell.system), f"{inert(cell.seam)} ({cell.kind})", inert(cell.suite)]
         shown = inert(wording.status(cell))
-        if cell.status == "not_applicable":
-            yield _line([*place, "all", "", "", "", shown])
+        if cell.status != "scored":
+            yield _line([*place, "all", "", "" if cell.status == "not_applicable" else "-", "", shown])
             continue
         failed = f"{cell.gold_failed}/{cell.gold_total}"
         yield _line([*place, "all", failed, _metrics(cell.metrics.items()), wording.tokens(cell), shown])

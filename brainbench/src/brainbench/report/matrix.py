@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LABEL, _COLUMN, _MOST_SEAMS = 32, 17, 4
 _DOWN = {"lower": "↓", "higher": "↑"}
-_UNASKED, _NOT_APPLICABLE = "–", "n/a"
+_UNASKED, _NOT_APPLICABLE, _UNTRUSTED = "–", "n/a", "-"
 
 
 def print_matrix(
@@ -87,16 +87,17 @@ def _metric_lines(by_seam: Mapping[str, Cell], seams: Sequence[str], strata: boo
     if any(left_out.values()):
         yield "fixtures not applicable", [str(left_out[seam]) if seam in left_out else "" for seam in seams]
     for name in SUITES[suite].metrics if suite in SUITES else ():
-        values = {seam: cell.metrics.get(name) for seam, cell in by_seam.items() if cell.status != "not_applicable"}
+        values = {seam: wording.figures(cell).get(name) for seam, cell in by_seam.items()}
         if not _worth_a_line(name, values.values()):
             continue
-        yield _label(name), [_shown(values[seam]) if seam in values else "" for seam in seams]
+        yield _label(name), [_figure(by_seam[seam], values[seam]) if seam in values else "" for seam in seams]
         if strata:
             yield from _stratum_lines(name, by_seam, seams)
 
 
 def _stratum_lines(name: str, by_seam: Mapping[str, Cell], seams: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    found = {seam: cell.slices.get("stratum", {}) for seam, cell in by_seam.items()}
+    scored = {seam: cell for seam, cell in by_seam.items() if cell.status == "scored"}
+    found = {seam: cell.slices.get("stratum", {}) for seam, cell in scored.items()}
     for stratum in sorted({stratum for slices in found.values() for stratum in slices}):
         parts = {seam: slices[stratum].metrics.get(name) for seam, slices in found.items() if stratum in slices}
         if any(value is not None for value in parts.values()):
@@ -117,6 +118,13 @@ def _label(name: str) -> str:
     metric = METRICS.get(name)
     arrow = _DOWN[metric.better] if metric is not None and metric.gated else ""
     return f"{name} {arrow}".rstrip()
+
+
+def _figure(cell: Cell, value: Measured | None) -> str:
+    """A metric of a cell: empty where it does not apply, a dash where nothing of the cell can be trusted."""
+    if cell.status == "not_applicable":
+        return ""
+    return _shown(value) if cell.status == "scored" else _UNTRUSTED
 
 
 def _shown(value: Measured | None) -> str:

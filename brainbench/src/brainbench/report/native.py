@@ -54,7 +54,8 @@ def scoreboard_json(board: Scoreboard) -> dict[str, object]:
 
 
 def cell_json(cell: Cell) -> dict[str, object]:
-    """One cell with its slices, failed items and status."""
+    """One cell with its slices, failed items and status; every figure of one that is not scored is None."""
+    trusted = cell.status == "scored"
     return {
         "key": cell.key,
         "system": cell.system,
@@ -65,15 +66,16 @@ def cell_json(cell: Cell) -> dict[str, object]:
         "reason": cell.reason,
         "gold_total": cell.gold_total,
         "gold_failed": cell.gold_failed,
-        "metrics": _metrics(cell.metrics),
+        "metrics": _metrics(cell.metrics if trusted else dict.fromkeys(cell.metrics)),
         "slices": {
-            dimension: {value: _slice(part) for value, part in sorted(parts.items())}
+            dimension: {value: _slice(part) for value, part in sorted(parts.items()) if trusted}
             for dimension, parts in sorted(cell.slices.items())
         },
         "failed_items": list(cell.failed_items),
         "leaks": list(cell.leaks),
         "fixtures": list(cell.fixtures),
         "not_applicable": list(cell.not_applicable),
+        "lacking": dict(cell.lacking),
         "errors": cell.errors,
         "events": cell.events,
         "shared": cell.shared,

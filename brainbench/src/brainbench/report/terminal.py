@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 _NARROWEST = 60
+_UNTRUSTED = "-"
 _COLUMNS = (("suite", 11), ("status", 10), ("failed/gold", 11), ("metric", 27), ("n/of (rate)", 18), ("95 %", 13))
 _STYLES = {"pass": "bold green", "fail": "bold red", "inconclusive": "bold yellow"}
 
@@ -137,12 +138,14 @@ def _table(columns: Iterable[tuple[str, int]], aligned: bool) -> Table:
 
 
 def _rows(cell: Cell, strata: bool) -> Iterator[tuple[str, ...]]:
-    """One row per metric; suite, status and failed/gold stand in the first."""
+    """One row per metric; suite, status and failed/gold stand in the first. Why one is not trusted stands below."""
     word = wording.STATUS_WORDS[cell.status]
-    why = wording.status(cell) if cell.status == "not_applicable" else wording.why(cell)
-    failed = "" if cell.status == "not_applicable" else f"{cell.gold_failed}/{cell.gold_total}"
-    metrics = () if cell.status == "not_applicable" else cell.metrics.items()
-    yield from _metric_rows((clean(cell.suite), word, failed), metrics, why)
+    if cell.status != "scored":
+        note = wording.status(cell) if cell.status == "not_applicable" else _UNTRUSTED
+        yield from _metric_rows((clean(cell.suite), word, ""), (), note)
+        return
+    failed = f"{cell.gold_failed}/{cell.gold_total}"
+    yield from _metric_rows((clean(cell.suite), word, failed), cell.metrics.items(), wording.why(cell))
     if strata:
         for stratum, part in cell.slices.get("stratum", {}).items():
             lead = (f"  {clean(stratum)}", "", f"{part.gold_failed}/{part.gold_total}")
@@ -170,6 +173,7 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None, long: 
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
     _lines(console, "cells without numbers", wording.unscored(board))
+    _lines(console, "fixtures not applicable", wording.left_out(board))
     _lines(console, "! errors, counted as failures", wording.errors(board))
     _lines(console, wording.TIES, wording.ties(board))
     if long:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from brainbench.evidence import Scoreboard
@@ -92,10 +92,22 @@ def why(cell: Cell) -> str:
         return clean(cell.reason or f"{cell.errors} errors in {cell.events} events")
     remarks = ["one write-back, shared by all harnesses"] if cell.shared else []
     if cell.not_applicable:
-        remarks.append(f"{len(cell.not_applicable)} fixtures n/a")
+        remarks.append(f"{len(cell.not_applicable)} fixtures n/a (the system lacks {lacking(cell)})")
     if cell.errors:
         remarks.append(f"{cell.errors} errors in {cell.events} events")
     return "; ".join(remarks)
+
+
+def lacking(cell: Cell) -> str:
+    """What fixtures need that the system does not have: `edit`, or `edit: 2, sources: 1` with how many need each."""
+    if len(cell.lacking) < 2:
+        return "".join(map(clean, cell.lacking)) or "what they need"
+    return ", ".join(f"{clean(name)}: {count}" for name, count in cell.lacking.items())
+
+
+def figures(cell: Cell) -> Mapping[str, Measured | None]:
+    """The metrics of a cell whose numbers can be trusted; none of any other."""
+    return cell.metrics if cell.status == "scored" else {}
 
 
 def header(board: Scoreboard) -> Iterator[tuple[str, str]]:
@@ -120,24 +132,30 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
 
 
 def unscored(board: Scoreboard) -> Iterator[str]:
-    """The cells without a trusted number, and why: `system: suite (seams): status: reason`."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for cell in board.cells:
-        if cell.status != "scored":
-            found.setdefault((cell.system, cell.suite, status(cell)), []).append(cell.seam)
-    for (system, suite, words), seams in found.items():
-        yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {words}"
+    """The cells without a trusted number, each reason once: `system: suite (seams), suite (seams): status: reason`."""
+    yield from _placed((cell, status(cell)) for cell in board.cells if cell.status != "scored")
+
+
+def left_out(board: Scoreboard) -> Iterator[str]:
+    """Where only some fixtures apply, how many do not and why: `system: suite (seams): 2; the system lacks edit`."""
+    for_want = ((c, f"{len(c.not_applicable)}; the system lacks {lacking(c)}") for c in board.cells if c.not_applicable)
+    yield from _placed((cell, words) for cell, words in for_want if cell.status != "not_applicable")
 
 
 def errors(board: Scoreboard) -> Iterator[str]:
     """The scored cells in which something went wrong, and what: `system: suite (seams): words`."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for cell in board.cells:
-        if cell.status == "scored" and cell.errors:
-            words = cell.reason or f"{cell.errors} of {cell.events} events went wrong"
-            found.setdefault((cell.system, cell.suite, words), []).append(cell.seam)
-    for (system, suite, words), seams in found.items():
-        yield f"{clean(system)}: {clean(suite)} ({', '.join(map(clean, seams))}): {clean(words)}"
+    went_wrong = (cell for cell in board.cells if cell.status == "scored" and cell.errors)
+    yield from _placed((c, clean(c.reason or f"{c.errors} of {c.events} events went wrong")) for c in went_wrong)
+
+
+def _placed(told: Iterable[tuple[Cell, str]]) -> Iterator[str]:
+    """What is told of cells, each thing once for a system, with every place it is told of."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for cell, words in told:
+        found.setdefault((cell.system, words), {}).setdefault(cell.suite, []).append(cell.seam)
+    for (system, words), suites in found.items():
+        places = (f"{clean(suite)} ({', '.join(map(clean, seams))})" for suite, seams in suites.items())
+        yield f"{clean(system)}: {', '.join(places)}: {words}"
 
 
 def ties(board: Scoreboard) -> Iterator[str]:

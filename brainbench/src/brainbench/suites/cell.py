@@ -25,7 +25,8 @@ class Cell:
 
     `metrics` has every metric of the suite, None where nothing was asked. `failed_items` names what failed
     (`fixture/event[/detail]`), sorted, so that a fix cannot hide a new failure; `leaks` names in the same way what
-    crossed from a foreign source. `slices` is keyed `stratum`, `category`, `language` -> value. `events` are the
+    crossed from a foreign source. `lacking` counts, by capability, the fixtures that are not applicable for want of it.
+    `slices` is keyed `stratum`, `category`, `language` -> value. `events` are the
     events that were asked of, and those that went wrong without being asked of; `errors` are those that went wrong.
     """
 
@@ -41,6 +42,7 @@ class Cell:
     failed_items: tuple[str, ...] = ()
     fixtures: tuple[str, ...] = ()
     not_applicable: tuple[str, ...] = ()
+    lacking: Mapping[str, int] = field(default_factory=dict)
     errors: int = 0
     events: int = 0
     shared: bool = False

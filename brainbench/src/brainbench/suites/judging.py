@@ -51,6 +51,7 @@ def judge(
         status="scored",
         fixtures=_names(suite, seeded),
         not_applicable=_names(suite, [p for p in asked if p not in usable]),
+        lacking=_lacking(suite, asked),
         shared=suite.shared,
         deviations=seam.deviations,
     )
@@ -90,9 +91,11 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
 def _trouble(errors: int, events: int, replays: Sequence[Replayed]) -> str:
     """How much went wrong, and the words that were heard most often."""
     share = f"{errors} of {events} events went wrong"
+    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
+    if errors == events and len(heard) == 1:
+        return f"every event went wrong: {next(iter(heard))}"
     if errors * 100 > MOST_ERRORS * events:
         share += f", more than {MOST_ERRORS} %"
-    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
     return f"{share}; most often: {min(heard, key=lambda words: (-heard[words], words))}" if heard else share
 
 
@@ -121,6 +124,12 @@ def _missing(suite: Suite, seam: SeamConfig, can: frozenset[Capability] | None) 
 
 def _names(suite: Suite, played: Sequence[Played]) -> tuple[str, ...]:
     return tuple(sorted({name for fixture, gold, _ in played for name in suite.asks(fixture, gold)}))
+
+
+def _lacking(suite: Suite, played: Sequence[Played]) -> Mapping[str, int]:
+    """How many fixtures need each capability that the system does not have; one may need several."""
+    needed = sorted({capability for _, _, replayed in played for capability in replayed.missing})
+    return {c: len(_names(suite, [p for p in played if c in p[2].missing])) for c in needed}
 
 
 def _capabilities(played: Sequence[Played]) -> str:

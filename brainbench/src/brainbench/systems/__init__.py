@@ -6,6 +6,8 @@ System and name their class in the entry-point group `brainbench.systems`.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -63,6 +65,8 @@ DOORS: Mapping[str, str] = {
     "mcp:": "brainbench.systems.mcp_server:McpServer",
 }
 """How a memory that is no Python class comes in: the start of its name -> what is made of the name and its Access."""
+INSTALL = "`pip install PATH/TO/THE/REPOSITORY/{}`"
+"""How to get a built-in system whose package is not there. The name alone may be anybody's on a registry."""
 HOSTED = "brainbench.systems.hosted:Hosted"
 """What is made of the name of a Python class that does not come with the bench, and its Access."""
 
@@ -70,8 +74,8 @@ HOSTED = "brainbench.systems.hosted:Hosted"
 class System:
     """A memory under test. Override what it can do, and list that in `can`.
 
-    `open` is called before every fixture and must leave an empty memory; `close` once at the end. Any exception
-    is recorded as an error of that event, and never becomes a score.
+    `open` is called before every fixture and must leave an empty memory; `close` comes last. Any exception is recorded
+    as an error of that event, and never becomes a score.
     """
 
     name: str = ""
@@ -81,6 +85,8 @@ class System:
     """The harnesses for which the artefact that the product ships is what runs here."""
     alone: bool = False
     """Whether all who open it share one memory, so that only one worker may play it at a time."""
+    tells_turns: bool = False
+    """Whether its hits say which messages of a written conversation were found."""
     losses: int = 0
     """How often what runs the memory, apart from this object, hung or ended."""
     inside: str = ""
@@ -98,7 +104,11 @@ class System:
         raise Unsupported("attach")
 
     def close(self) -> None:
-        """Release everything. Called once; processes started by the system must end here."""
+        """Release everything; processes that the system started must end here.
+
+        Once, after the last fixture, or without any `open` where the bench only asked what the memory can do. What hung
+        or had to be ended is not called.
+        """
 
     def tell_time(self, now: str) -> None:
         """The bench's clock, before every event: a memory that dates or decays by it replays the same every time."""
@@ -184,6 +194,8 @@ class System:
         raise Unsupported("hook_process")
 
 
+_FILE = re.compile(r"(?:(.*)/)?([^/:\s]+)\.py(?::(.*))?\Z")
+"""A Python file, and perhaps a class in it."""
 _METHODS: Mapping[Capability, tuple[str, ...]] = {
     Capability.PAGE_WRITE: ("write_page", "read_page"),
     Capability.FACT_WRITE: ("write_fact",),
@@ -230,7 +242,7 @@ def _made(name: str, door: str | None, access: Access) -> object:
     try:
         return _attribute(_class_of(name))() if door is None else _attribute(door)(name, access)
     except ImportError as error:
-        where = f"; `pip install {name}` first" if error.name == name else ""
+        where = f"; {INSTALL.format(name)} first" if error.name == name else ""
         raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
     except UsageError:
         raise
@@ -250,9 +262,11 @@ def _broken(name: str, target: str, whole: System) -> System:
 
 def _class_of(name: str) -> str:
     """Where the class of a name stands, as `module:Class`."""
-    if name in SYSTEMS or ":" in name:
+    if name in SYSTEMS or (":" in name and not _FILE.match(name)):
         return SYSTEMS.get(name, name)
     found = [point for point in _installed() if point.name == name]
+    if not found and (meant := _meant(name)):
+        raise UsageError(f"--system: unknown system {name!r}; {meant}")
     if not found:
         known = ", ".join(system_names())
         raise UsageError(
@@ -260,6 +274,17 @@ def _class_of(name: str) -> str:
             f"or what begins with {', '.join(DOORS)}"
         )
     return found[0].value
+
+
+def _meant(name: str) -> str:
+    """How to write what looks like a file with a class, or like a program with its words; "" for anything else."""
+    if file := _FILE.match(name):
+        folder, module, attribute = file.groups()
+        there = f"; run it from {folder}" if folder else ""
+        return f"a class is named by its module: {module}:{attribute or 'Class'}{there}"
+    if " " in name.strip() or os.sep in name:
+        return f"a program is written as 'cmd:{name}'"
+    return ""
 
 
 def _installed() -> EntryPoints:

@@ -43,6 +43,7 @@ class Broken(System):
     def __init__(self, whole: System) -> None:
         self.whole = whole
         self.version, self.alone, self.inside = whole.version, whole.alone, whole.inside
+        self.tells_turns = whole.tells_turns
         self.can = whole.can - {Capability.HOOK_PROCESS} if self.speaks else whole.can
 
     @property

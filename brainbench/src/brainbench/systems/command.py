@@ -110,14 +110,17 @@ class Program:
         if self._pending:
             self._selector.register(self._in, selectors.EVENT_WRITE)
 
-    def hear(self, deadline: float, most: int) -> bytes:
-        """The next line. SystemLost when none comes in time, it is longer than `most`, or the program has ended."""
+    def hear(self, deadline: float, most: int, seconds: float) -> bytes:
+        """The next line. SystemLost when none comes in time, it is longer than `most`, or the program has ended.
+
+        `seconds` is the time that there was until the deadline.
+        """
         while b"\n" not in self._heard:
             if len(self._heard) > most:
                 raise too_big(most)
             left = deadline - time.monotonic()
             if left <= 0:
-                raise SystemLost(f"no answer in time; its process was ended{self.last_words()}")
+                raise SystemLost(f"no answer in {seconds:g} s; its process was ended{self.last_words()}")
             ready = self._selector.select(min(left, _SLICE))
             for key, _ in ready:
                 self._move(key.fd)
@@ -264,7 +267,7 @@ class Command(Remote):
         strays: list[bytes] = []
         program.say(msgspec.json.encode(request) + b"\n")
         try:
-            while (answer := _answer(line := program.hear(deadline, left))) is None:
+            while (answer := _answer(line := program.hear(deadline, left, self.call_seconds))) is None:
                 left -= len(line) + 1
                 strays.append(line[:80])
         except SystemLost as error:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from traceback import walk_tb
 from typing import Any, BinaryIO
 
 import msgspec
@@ -74,7 +75,15 @@ class _Served:
         try:
             return b'"result":' + msgspec.json.encode(self._result(asked))
         except BaseException as error:
-            return b'"error":' + msgspec.json.encode(raised(error))
+            return b'"error":' + msgspec.json.encode(raised(error, self._where(asked, error)))
+
+    def _where(self, asked: Asked, error: BaseException) -> str:
+        """The method in which a class raised, as `Class.method`: it may call others of its own that are asked too."""
+        inner = asked.method
+        for frame, _ in walk_tb(error.__traceback__):
+            if frame.f_code.co_name in METHODS and frame.f_locals.get("self") is self.system:
+                inner = frame.f_code.co_name
+        return f"{type(self.system).__name__}.{inner}"
 
     def _result(self, asked: Asked) -> Any:
         method = METHODS[asked.method]
@@ -112,11 +121,12 @@ def hello(system: System) -> Hello:
         can=tuple(sorted(system.can)),
         also=tuple(sorted(own | {"write_pages", "read_pages"})),
         alone=bool(system.alone),
+        tells_turns=bool(system.tells_turns),
         production=plain(sorted(system.production), tuple[str, ...]),
     )
 
 
-def raised(error: BaseException) -> Raised:
-    """The error as one that the bench knows."""
+def raised(error: BaseException, where: str) -> Raised:
+    """The error as one that the bench knows; that it happened in the method `where` is told unless it is the user's."""
     kind = next((kind for kind, known in ERRORS.items() if isinstance(error, known)), "failure")
-    return Raised(kind, printable(str(error), _MOST_CHARS) if kind == "usage" else what_happened(error))
+    return Raised(kind, printable(str(error), _MOST_CHARS) if kind == "usage" else f"{where}: {what_happened(error)}")

@@ -304,7 +304,13 @@ class _Daemon:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=(home / "daemon.log").open("wb"),
-            env={"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": str(Path(wellkept.__file__).parents[1])},
+            # What a hook adds goes by names and words: vectors would cost each of many daemons a model for nothing.
+            env={
+                "WELLKEPT_EMBEDDER": "off",
+                "HOME": str(home),
+                "TMPDIR": str(home),
+                "PYTHONPATH": str(Path(wellkept.__file__).parents[1]),
+            },
         )
         said = self._first_words()
         if not said:

@@ -43,8 +43,8 @@ class Greeting:
 class Hello:
     """What a memory says of itself. `can` holds capabilities, `also` names the methods without one that it wants.
 
-    `alone` says that there is one memory for all who call, so it is asked by one worker. `production` is read of a
-    hosted Python class only: see System.
+    `alone` says that there is one memory for all who call, so it is asked by one worker. `tells_turns` says that its
+    hits name the messages of a conversation. `production` is read of a hosted Python class only: see System.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Hello:
     can: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     alone: bool = False
+    tells_turns: bool = False
     production: tuple[str, ...] = ()
 
 
@@ -297,6 +298,7 @@ class Remote(System):
         self.can = frozenset(Capability(name) for name in hello.can)
         self.also = frozenset(hello.also)
         self.alone = hello.alone
+        self.tells_turns = hello.tells_turns
         return hello
 
     def open(self, run: RunContext) -> None:

@@ -12,6 +12,9 @@ from wellkept import __version__
 from wellkept.errors import WellkeptError
 
 COMMANDS: Mapping[str, str] = {
+    "install": "wellkept.cli.installing:install",
+    "uninstall": "wellkept.cli.installing:uninstall",
+    "status": "wellkept.cli.installing:status",
     "put": "wellkept.cli.keeping:put",
     "bank": "wellkept.cli.keeping:bank",
     "import": "wellkept.cli.keeping:import_",
@@ -19,6 +22,8 @@ COMMANDS: Mapping[str, str] = {
     "search": "wellkept.cli.asking:search",
     "facts": "wellkept.cli.asking:facts",
     "context": "wellkept.cli.asking:context",
+    "embed": "wellkept.cli.embedding:embed",
+    "bench": "wellkept.cli.benching:bench",
     "export-queries": "wellkept.cli.queries:export_queries",
     "daemon": "wellkept.cli.serving:daemon",
     "ping": "wellkept.cli.serving:ping",

@@ -21,11 +21,19 @@ HARNESS = click.Choice(tuple(HOOKS))
     metavar="FILE",
     help="Read the time from FILE on every request, to make runs repeatable.",
 )
+@click.option("--idle-minutes", type=click.FloatRange(min=0.001), metavar="N", help="End when nobody asks for so long.")
 @common
 def daemon(
-    budget_ms: int | None, test_clock: Path | None, as_json: bool, source: str | None, data_dir: Path | None
+    budget_ms: int | None,
+    test_clock: Path | None,
+    idle_minutes: float | None,
+    as_json: bool,
+    source: str | None,
+    data_dir: Path | None,
 ) -> None:
     """Keep the memory open and answer hooks until told to stop.
+
+    Installed hooks start one by themselves when none answers.
 
     \b
     Examples:
@@ -38,7 +46,8 @@ def daemon(
         report(as_json, {"ready": True, "socket": str(socket)}, f"listening on {socket}")
         sys.stdout.flush()
 
-    serve(settings_of(source, data_dir, budget_ms=budget_ms), test_clock, ready)
+    idle_s = None if idle_minutes is None else idle_minutes * 60
+    serve(settings_of(source, data_dir, budget_ms=budget_ms), test_clock, ready, idle_s)
 
 
 @click.command()
@@ -59,7 +68,7 @@ def ping(as_json: bool, source: str | None, data_dir: Path | None) -> None:
 
 @click.group()
 def hook() -> None:
-    """Try by hand what a harness's hook would say."""
+    """Try by hand what a harness's hook would say, and how long it takes."""
 
 
 @hook.command("user-prompt")
@@ -102,6 +111,34 @@ def user_prompt(harness: str, as_json: bool, source: str | None, data_dir: Path 
         return
     click.echo(said.stdout, nl=False)
     click.echo(f"{said.outcome} {said.reason}".strip(), err=True)
+
+
+@hook.command("time")
+@click.argument("prompt")
+@click.option("--harness", type=HARNESS, default="claude-code", show_default=True, help="Whose hook to time.")
+@click.option("--runs", type=click.IntRange(1, 10_000), default=100, show_default=True, help="How often.")
+@common
+def time_(prompt: str, harness: str, runs: int, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    """Time the hook process for PROMPT, with a daemon that runs.
+
+    \b
+    Example:
+      wellkept hook time "What did Ada decide?" --runs 200
+    """
+    import json
+
+    from wellkept.hooks import command
+    from wellkept.hooks.timing import time_hook
+    from wellkept.serve.ipc import call
+    from wellkept.settings import harness_home
+
+    settings = settings_of(source, data_dir)
+    call(settings.socket, "ping", {}, timeout_s=2.0)
+    event = {"prompt": prompt, "transcript_path": str(harness_home(harness) / "projects" / "none" / "timed.jsonl")}
+    if harness != "claude-code":
+        del event["transcript_path"]
+    found = time_hook(command(harness, settings.socket), json.dumps(event).encode(), runs).summary()
+    report(as_json, found, "\n".join(f"{name:<12} {value:g}" for name, value in found.items()))
 
 
 @click.command("hook-command")

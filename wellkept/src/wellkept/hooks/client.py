@@ -1,10 +1,11 @@
 """The hook process: one event from the harness to the daemon, and the daemon's answer back.
 
-    <python> -I -S client.py <harness> <event> <socket> [<deadline ms>]
+    <python> -I -S client.py <harness> <event> <socket> [<deadline ms> [<data dir> <source>]]
 
 It starts on every prompt, so it imports nothing that a bare interpreter does not hold already, except `os` and
 `_socket` (`sys`, `time` and `_signal` are built in). It exits 0 whatever happens and prints nothing but a whole
-answer that came in time. When it got no answer it leaves one line in `heartbeat.jsonl` beside the socket.
+answer that came in time. When it got no answer it leaves one line in `heartbeat.jsonl` beside the socket, and what
+`absence.py` does then is read only then.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -89,11 +90,11 @@ def send(connection: _socket.socket, request: bytes) -> None:
         return
 
 
-def exchange(socket_path: str, path: str, secret: str, body: bytes) -> bytes:
+def exchange(socket_path: str, path: str, fields: str, body: bytes) -> bytes:
     """Everything the daemon sends back to one POST, up to the end of the connection."""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: wellkept\r\nConnection: close\r\n"
-        f"wellkept-secret: {secret}\r\nwellkept-protocol: {PROTOCOL}\r\n"
+        f"{fields}wellkept-protocol: {PROTOCOL}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -105,7 +106,7 @@ def exchange(socket_path: str, path: str, secret: str, body: bytes) -> bytes:
         raise NoAnswer("ipc_unavailable") from None
     answer = b""
     try:
-        send(connection, head.encode("ascii") + body)
+        send(connection, head.encode() + body)
         while len(answer) <= ANSWER_BYTES and (piece := connection.recv(65536)):
             answer += piece
     except OSError:
@@ -165,12 +166,42 @@ def is_word(text: str) -> bool:
     return text.isascii() and text.replace("-", "").isalnum()
 
 
+def ask(harness: str, event: str, socket_path: str, source: str, stdin: bytes) -> bytes:
+    """What the daemon says to the event. NoAnswer says why there is nothing."""
+    fields = f"wellkept-secret: {read_secret(socket_path)}\r\n"
+    if source:
+        fields += f"wellkept-source: {source}\r\n"
+    return answer_of(exchange(socket_path, f"/ipc/hook/{harness}/{event}", fields, stdin))
+
+
+def without_answer(arguments: list[str], stdin: bytes, reason: str, until: float) -> bytes:
+    """What absence.py makes of an event that got no answer: b"" or, from a daemon that it started, one after all."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "absence.py")
+    space = {"__name__": "absence"}
+    with open(path, "rb") as file:
+        exec(compile(file.read(), path, "exec"), space)  # noqa: S102 - our own file, and no import system to load it
+    harness, event, socket_path, _, data_dir, source = arguments
+
+    def again() -> bytes | None:
+        try:
+            arm(until - time.monotonic(), "deadline")
+            return ask(harness, event, socket_path, source, stdin)
+        except NoAnswer as still:
+            return None if still.reason == "no_daemon" else b""
+        finally:
+            disarm()
+
+    found: bytes = space["meet"](harness, event, data_dir, source, stdin, reason, until, again)  # type: ignore[operator]
+    return found
+
+
 def main(arguments: list[str], started: float) -> None:
     """Serve one event. Raises nothing but what an interpreter about to end may ignore."""
-    if not 3 <= len(arguments) <= 4 or not is_word(arguments[0]) or not is_word(arguments[1]):
+    if len(arguments) not in (3, 4, 6) or not is_word(arguments[0]) or not is_word(arguments[1]):
         return
     harness, event, socket_path = arguments[:3]
-    whole = deadline_s(arguments[3] if len(arguments) == 4 else "")
+    whole = deadline_s(arguments[3] if len(arguments) > 3 else "")
+    stdin = b""
     try:
         arm(whole * STDIN_SHARE, "no_stdin")
         stdin = read_stdin()
@@ -178,16 +209,20 @@ def main(arguments: list[str], started: float) -> None:
             return
         left = started + whole - time.monotonic()
         arm(min(left, whole * SOCKET_SHARE), "deadline")
-        secret = read_secret(socket_path)
-        answer = answer_of(exchange(socket_path, f"/ipc/hook/{harness}/{event}", secret, stdin))
+        answer = ask(harness, event, socket_path, arguments[5] if len(arguments) == 6 else "", stdin)
         arm(started + whole - time.monotonic(), "deadline")
         write_stdout(answer)
         disarm()
     except BaseException as error:
         disarm()
-        if os.environ.get("WELLKEPT_HOOKS") != "0":
-            reason = error.reason if isinstance(error, NoAnswer) else f"exception:{type(error).__name__}"
+        if os.environ.get("WELLKEPT_HOOKS") == "0":
+            return
+        reason = error.reason if isinstance(error, NoAnswer) else f"exception:{type(error).__name__}"
+        try:
             append_heartbeat(socket_path, f"{harness}/{event}", reason)
+        finally:
+            if len(arguments) == 6:
+                write_stdout(without_answer(arguments, stdin, reason, started + whole))
 
 
 if __name__ == "__main__":

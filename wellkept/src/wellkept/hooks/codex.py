@@ -1,12 +1,15 @@
-"""What memory says to Codex: the answer of its prompt hook, and the texts put into a session without a hook."""
+"""What memory says to Codex: the answers of its hooks, and the texts put into a session without a hook."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from wellkept.hooks.keeping import heard_in_transcript
 from wellkept.hooks.prompt import Harness
+from wellkept.hooks.session import opening
 from wellkept.ingest import codex
 from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
@@ -25,6 +28,11 @@ def _transcript(path: str, roots: Sequence[Path]) -> Transcript:
     return replace(read, prior=_injected(raw))
 
 
+def _spoken(path: str, roots: Sequence[Path], tail: int) -> Transcript:
+    raw = confine(path, roots, head=codex.HEAD_BYTES, tail=tail)
+    return codex.read(raw, stem=Path(path).stem, tail=tail)
+
+
 def _injected(raw: bytes) -> str:
     """What memory added to the session before: Codex keeps it as messages that neither side has said."""
     found: list[str] = []
@@ -40,6 +48,8 @@ def _injected(raw: bytes) -> str:
 
 
 answer = Harness(_transcript, silence=SILENCE, needs_transcript=False).answer
+begin = partial(opening, silence=SILENCE)
+heard = partial(heard_in_transcript, read=_spoken)
 
 
 def preamble(memory: Memory, source: str) -> str:

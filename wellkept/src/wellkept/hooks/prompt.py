@@ -39,7 +39,8 @@ class PromptEvent:
 class HookAnswer:
     """What a hook prints (b"" for nothing) and what its log line says.
 
-    `outcome` is injected, silent, disabled or failed; `turns` counts the turns of the window.
+    `outcome` is injected, kept, silent, disabled or failed; `turns` counts the turns of the window, or of the
+    conversation that is kept.
     """
 
     stdout: bytes
@@ -190,7 +191,7 @@ def trim(text: str, limit: int = CONTEXT_CHARS, measure: Callable[[str], int] = 
     return ""
 
 
-def additional_context(text: str) -> bytes:
-    """The line by which a hook adds context to a prompt; Claude Code and Codex read the same."""
-    said = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
+def additional_context(text: str, event: str = "UserPromptSubmit") -> bytes:
+    """The line by which a hook adds context at an event; Claude Code and Codex read the same."""
+    said = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     return msgspec.json.encode(said) + b"\n"

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import cast
 from uuid import NAMESPACE_URL, uuid5
 
+from wellkept.ingest.transcript import TAIL_BYTES, ends, json_objects, read_time, write_time
 from wellkept.ingest.transcript import Transcript as Transcript
 from wellkept.ingest.transcript import TranscriptRefused as TranscriptRefused
 from wellkept.ingest.transcript import confine as confine
-from wellkept.ingest.transcript import ends, json_objects, read_time, write_time
 from wellkept.model import Message, Role
 from wellkept.providers.quotes import plain
 
@@ -20,6 +20,7 @@ INJECTION_MARK = "<!-- wellkept:context v1"
 PRIOR_BYTES = 32 * 1024
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MACHINE_MADE = ("<command-name>", "<command-message>", "<local-command-", "<bash-", "[Request interrupted by user")
 _BLOCKS = {"tool_result": "[tool result]", "thinking": "[thinking]", "image": "[image]"}
 
 
@@ -31,12 +32,16 @@ class Injection:
     ts: datetime | None = None
 
 
-def read(raw: bytes) -> Transcript:
-    """What a transcript says in its last 2 MiB; a line that cannot be understood is counted and passed over."""
+def read(raw: bytes, *, tail: int = TAIL_BYTES, spoken: bool = False) -> Transcript:
+    """What a transcript says in its last `tail` bytes; a line that cannot be understood is counted and passed over.
+
+    With `spoken` only what the two sides said: no tools, no thoughts, nothing that Claude Code itself put into the
+    user's mouth.
+    """
     messages: list[Message] = []
     injected: list[str] = []
     bad, session = 0, None
-    for line in json_objects(ends(raw)):
+    for line in json_objects(ends(raw, tail=tail)):
         if line is None or not isinstance(line.get("type"), str):
             bad += 1
             continue
@@ -47,14 +52,16 @@ def read(raw: bytes) -> Transcript:
         if line["type"] == "attachment":
             injected += _injections(line.get("attachment"))
         elif line["type"] in ("user", "assistant"):
-            message = _message(line)
+            if spoken and (line.get("isMeta") or line.get("isCompactSummary")):
+                continue
+            message = _message(line, spoken)
             bad += message is None
             if message is not None and message.text:
                 messages.append(message)
     return Transcript(tuple(messages), _prior(injected), bad, session)
 
 
-def _message(line: dict[str, object]) -> Message | None:
+def _message(line: dict[str, object], spoken: bool) -> Message | None:
     """The turn on a line, or None when the line does not hold one."""
     said = line.get("message")
     if not isinstance(said, dict) or said.get("role") not in ("user", "assistant"):
@@ -63,10 +70,13 @@ def _message(line: dict[str, object]) -> Message | None:
     if isinstance(content, str):
         parts = [content]
     elif isinstance(content, list):
-        parts = [_block(block) for block in content if isinstance(block, dict)]
+        blocks = [block for block in content if isinstance(block, dict)]
+        parts = [_block(block) for block in blocks if not spoken or block.get("type") == "text"]
     else:
         return None
     text = plain("\n".join(part for part in parts if part)).strip()
+    if spoken and text.startswith(_MACHINE_MADE):
+        text = ""
     uuid = line.get("uuid")
     return Message(
         role=cast(Role, said["role"]),

@@ -20,14 +20,14 @@ HEAD_BYTES = 256 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read(raw: bytes, *, stem: str | None = None) -> Transcript:
-    """What a rollout says in its first 256 KiB and its last 2 MiB; lines that cannot be understood are counted.
+def read(raw: bytes, *, stem: str | None = None, tail: int = TAIL_BYTES) -> Transcript:
+    """What a rollout says in its first 256 KiB and its last `tail` bytes; lines not understood are counted.
 
     The session is the one it names, else `stem`, the file's name without suffix.
     """
     messages: list[Message] = []
     bad, session = 0, None
-    for line in json_objects(ends(raw, head=HEAD_BYTES, tail=TAIL_BYTES)):
+    for line in json_objects(ends(raw, head=HEAD_BYTES, tail=tail)):
         payload = line.get("payload") if line else None
         if line is None or not isinstance(payload, dict):
             bad += 1

@@ -12,8 +12,9 @@ from hashlib import sha256
 from itertools import pairwise
 
 from wellkept.ingest import claude_code, codex
+from wellkept.ingest.markdown import pieces
 from wellkept.ingest.transcript import json_objects, read_time, utc
-from wellkept.model import Message, Role
+from wellkept.model import Chunk, Message, Role
 from wellkept.providers.quotes import plain
 
 FOLDER = "conversations/"
@@ -25,6 +26,11 @@ _HEADING = re.compile(
 )
 _LOOK_ALIKE = re.compile(r"^(\\*)(?=\*\*(?:You|Assistant)\*\*)", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)^---\n\n?", re.M | re.S)
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 _PLAIN_SESSION = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _MARKED_SESSION = re.compile(r"-[0-9a-f]{20}\Z")
@@ -74,6 +80,17 @@ def render_turn(message: Message) -> str:
     first, line_end, rest = plain(message.text).partition("\n")
     escaped = _LOOK_ALIKE.sub(r"\\\1", rest)
     return f"**{_SPEAKERS[message.role]}**{when}: {first}{line_end}{escaped}"
+
+
+def turn_chunks(messages: Sequence[Message]) -> tuple[Chunk, ...]:
+    """What searches find of a conversation: each turn by itself, a long one in pieces, led by its date in words."""
+    chunks: list[Chunk] = []
+    for turn, message in enumerate(messages):
+        at = minute(message.ts)
+        lead = f"{at.day} {_MONTHS[at.month - 1]} {at.year}" if at else ""
+        for piece in pieces(plain(message.text).strip()):
+            chunks.append(Chunk(len(chunks), piece, lead, turn, at))
+    return tuple(chunks)
 
 
 def parse_page(content: str) -> tuple[Message, ...]:

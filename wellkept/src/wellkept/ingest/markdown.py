@@ -324,7 +324,7 @@ def _packed(paragraphs: list[str], room: int) -> Iterator[str]:
     held: list[str] = []
     size = 0
     for paragraph in paragraphs:
-        for piece in _pieces(paragraph.strip("\n").rstrip(), room):
+        for piece in pieces(paragraph.strip("\n").rstrip(), room):
             if held and size + 2 + len(piece) > room:
                 yield "\n\n".join(held)
                 held, size = [], 0
@@ -334,7 +334,7 @@ def _packed(paragraphs: list[str], room: int) -> Iterator[str]:
         yield "\n\n".join(held)
 
 
-def _pieces(text: str, room: int) -> Iterator[str]:
+def pieces(text: str, room: int = CHUNK_CHARS) -> Iterator[str]:
     """The text whole if it fits, else cut between sentences, else between words, else between graphemes."""
     if len(text) <= room:
         yield text
@@ -366,7 +366,7 @@ def _parts(text: str, room: int) -> Iterator[str]:
 
 def _clipped(text: str, size: int) -> str:
     """The text, or as many of its first words, or else graphemes, as fit."""
-    return text if len(text) <= size else next(_pieces(text, size))
+    return text if len(text) <= size else next(pieces(text, size))
 
 
 def _names(page: Page) -> tuple[Name, ...]:

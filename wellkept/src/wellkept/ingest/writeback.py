@@ -9,7 +9,7 @@ from typing import Literal
 
 from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest.attribution import Located, attribute, locate
-from wellkept.ingest.conversation import page_slug, render
+from wellkept.ingest.conversation import page_slug, render, turn_chunks
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.segment import segments
 from wellkept.ingest.sightings import Names
@@ -46,7 +46,7 @@ def bank(
     slug = page_slug(session)
     told = _told(store, source, session, slug, said, extractor)
     with store.transaction():
-        status = _put_page(store, source, slug, render(said), now)
+        status = _put_page(store, source, slug, said, now)
         return _put_facts(store, source, slug, told, status, now)
 
 
@@ -113,13 +113,14 @@ def _once(facts: Iterable[Fact]) -> Iterable[Fact]:
     return seen.values()
 
 
-def _put_page(store: Store, source: str, slug: str, content: str, now: datetime) -> Change:
+def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now: datetime) -> Change:
+    content = render(said)
     before = store.get_page(source, slug)
     if before and before.content == content and before.status == "active":
         return "unchanged"
-    page, chunks, _ = parse_page(source, slug, content, trust=Trust.AGENT_WRITTEN, now=now)
+    page, _, _ = parse_page(source, slug, content, trust=Trust.AGENT_WRITTEN, now=now)
     # A conversation is found by its words and never by a name; dates that somebody typed are not its history.
-    store.put_page(replace(page, status="active", aliases=(), timeline=()), chunks, ())
+    store.put_page(replace(page, status="active", aliases=(), timeline=()), turn_chunks(said), ())
     return "updated" if before else "created"
 
 

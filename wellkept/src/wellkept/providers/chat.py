@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from wellkept.errors import ModelUnavailable
 from wellkept.model import FACT_KINDS, CandidateFact, FactKind
 from wellkept.providers import Segment
+from wellkept.providers.asking import Address, post
 from wellkept.providers.quotes import find_quote
 
 MOST_CHARS = 8000
@@ -22,7 +19,6 @@ MOST_CHARS = 8000
 MOST_FACTS = 10
 """Facts that are taken from one answer."""
 _FACT_CHARS = 500
-_LARGEST = 1 << 22
 
 PROMPT = (
     "You read a conversation and list what is worth remembering from it: decisions, promises, preferences, events and "
@@ -90,7 +86,7 @@ class ChatModel:
             "max_tokens": self.max_tokens,
             "response_format": {"type": "json_schema", "json_schema": {"name": "facts", "schema": schema}},
         }
-        answer = self._post(json.dumps(body).encode())
+        answer = post(Address(self.url, self.key, self.seconds), "/chat/completions", body)
         try:
             text = json.loads(answer)["choices"][0]["message"]["content"]
         except (ValueError, LookupError, TypeError, RecursionError):
@@ -98,29 +94,6 @@ class ChatModel:
         if not isinstance(text, str):
             raise ModelUnavailable(self.url, "its answer holds no text")
         return text
-
-    def _post(self, body: bytes) -> bytes:
-        parts = urlsplit(self.url)
-        headers = {"content-type": "application/json"}
-        if self.key:
-            headers["authorization"] = f"Bearer {self.key}"
-        connection = self._connection(parts.scheme, parts.hostname or "", parts.port)
-        try:
-            connection.request("POST", f"{parts.path.rstrip('/')}/chat/completions", body, headers)
-            response = connection.getresponse()
-            answer = response.read(_LARGEST)
-        except (OSError, http.client.HTTPException) as error:
-            raise ModelUnavailable(self.url, f"{type(error).__name__}: {error}") from None
-        finally:
-            connection.close()
-        if response.status != 200:
-            raise ModelUnavailable(self.url, f"HTTP {response.status}{_reason(answer, self.key)}")
-        return answer
-
-    def _connection(self, scheme: str, host: str, port: int | None) -> http.client.HTTPConnection:
-        if scheme == "https":
-            return http.client.HTTPSConnection(host, port, timeout=self.seconds, context=ssl.create_default_context())
-        return http.client.HTTPConnection(host, port, timeout=self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +163,3 @@ def _without_fence(text: str) -> str:
     if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
         return "\n".join(lines[1:-1])
     return text
-
-
-def _reason(answer: bytes, key: str | None) -> str:
-    """What the server says of a refusal, in a line and without the key."""
-    document: Any
-    try:
-        document = json.loads(answer)
-    except (ValueError, RecursionError):
-        return ""
-    error = document.get("error") if isinstance(document, dict) else None
-    said = error.get("message") if isinstance(error, dict) else error
-    if not isinstance(said, str):
-        return ""
-    line = " ".join((said.replace(key, "[key]") if key else said).split())[:200]
-    return f": {line}"

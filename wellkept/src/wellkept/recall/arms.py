@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from wellkept.model import NameKind, PageRef
 from wellkept.names import ascii_slug, fold, slugify, with_space
@@ -144,6 +144,7 @@ ARMS: tuple[Arm, ...] = (
     Arm("slug-suffix", "tail", 0.60, 12, 1, _strong, _slugs),
 )
 """Every arm that is on, in the order in which they are tried."""
+_KINDS = tuple(dict.fromkeys(arm.kind for arm in ARMS))
 
 
 def _none(_: str) -> tuple[str, ...]:
@@ -185,68 +186,108 @@ class NameIndex:
 _Match = tuple[Sighting, Resolution | None]
 
 
-def look_up(store: Store, source: str, sighted: Iterable[Sighting]) -> NameIndex:
-    """Ask the store for every name that an arm may need: at most one query per kind of name."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The keys to be looked up for one kind of name, and which queries have a key that is not the query itself."""
+
+    keys: tuple[str, ...] = ()
+    spelled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+_NOTHING = Asked()
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """What one text may name, and what must be looked up for that: for its strong sightings, and for its weak ones."""
+
+    sightings: Sequence[Sighting]
+    strong: Mapping[NameKind, Asked]
+    weak: Mapping[NameKind, Asked]
+
+
+def gather(sightings: Sequence[Sighting]) -> Sighted:
+    """The sightings of one text with the keys that some arm looks up for them."""
+    looks: dict[_Look, dict[str, None]] = {}
+    for sighting in sightings:
+        look = (sighting.shape, sighting.weak, sighting.single, bool(sighting.initial))
+        looks.setdefault(look, {})[sighting.query] = None
+    strong = {look: queries for look, queries in looks.items() if not look[1]}
+    weak = {look: queries for look, queries in looks.items() if look[1]}
+    return Sighted(sightings, _asked(strong), _asked(weak))
+
+
+def look_up(store: Store, source: str, texts: Sequence[Sighted]) -> NameIndex:
+    """Ask the store for every name that an arm may need: at most one query per kind of name.
+
+    Strong sightings come first, so that a flood of weak ones cannot crowd them out.
+    """
     pages: dict[NameKind, Mapping[str, Sequence[PageRef]]] = {}
     failed: set[str] = set()
     answered: set[str] = set()
-    for kind, asked in _asked(sighted).items():
+    for kind in _KINDS:
+        every = [
+            *(text.strong.get(kind, _NOTHING) for text in texts),
+            *(text.weak.get(kind, _NOTHING) for text in texts),
+        ]
+        keys = list(islice(dict.fromkeys(chain.from_iterable(asked.keys for asked in every)), KEYS_PER_QUERY))
+        if not keys:
+            continue
         try:
-            pages[kind] = _pages_by_key(store, source, kind, list(islice(asked.keys, KEYS_PER_QUERY)))
+            pages[kind] = _pages_by_key(store, source, kind, keys)
         except Exception:
             LOG.exception("names of kind %s could not be looked up", kind)
             failed |= {arm.name for arm in ARMS if arm.kind == kind} | {"alias-weak"}
         else:
-            answered.update(pages[kind], *(asked.spelled.get(key, ()) for key in pages[kind]))
+            answered.update(pages[kind], *(asked.spelled.get(key, ()) for asked in every for key in pages[kind]))
     return NameIndex(pages, frozenset(answered), tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
 
 
 _Look = tuple[Shape, bool, bool, bool]
+_Keys = Callable[[str], tuple[str, ...]]
 
 
-@dataclass(slots=True)
-class _Asked:
-    """The keys to be looked up for one kind of name, and which queries have a key that is not the query itself."""
-
-    keys: dict[str, None] = field(default_factory=dict)
-    spelled: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, keys: Callable[[str], tuple[str, ...]], queries: Mapping[str, None]) -> None:
-        """The keys of these queries, after those that are there."""
-        if keys is _itself:
-            self.keys.update(queries)
-            return
-        for query in queries:
-            for key in keys(query):
-                self.keys[key] = None
-                if key != query:
-                    self.spelled.setdefault(key, []).append(query)
+def _asked(looks: Mapping[_Look, Mapping[str, None]]) -> Mapping[NameKind, Asked]:
+    """What to ask for, by kind of name. Kinds that share their keys share the work."""
+    questions: dict[tuple[_Keys, tuple[NameKind, ...]], dict[str, None]] = {}
+    for look, queries in looks.items():
+        for question in _questions(look):
+            questions.setdefault(question, {}).update(queries)
+    found: dict[NameKind, tuple[dict[str, None], dict[str, list[str]]]] = {}
+    for (keys_of, kinds), queries in questions.items():
+        keys, spelled = _spelled(keys_of, queries)
+        for kind in kinds:
+            all_keys, all_spelled = found.setdefault(kind, ({}, {}))
+            all_keys.update(keys)
+            for key, meant in spelled.items():
+                all_spelled.setdefault(key, []).extend(meant)
+    return {kind: Asked(tuple(keys), spelled) for kind, (keys, spelled) in found.items()}
 
 
-def _asked(sighted: Iterable[Sighting]) -> Mapping[NameKind, _Asked]:
-    """What to ask for, strong queries first, so that a flood of weak ones cannot crowd them out."""
-    by_look: dict[_Look, dict[str, None]] = {}
-    for sighting in sighted:
-        look = (sighting.shape, sighting.weak, sighting.single, bool(sighting.initial))
-        by_look.setdefault(look, {})[sighting.query] = None
-    asked: dict[NameKind, _Asked] = {}
-    for weak in (False, True):
-        questions: dict[tuple[NameKind, Callable[[str], tuple[str, ...]]], dict[str, None]] = {}
-        for look, queries in by_look.items():
-            if look[1] == weak:
-                for question in _questions(look):
-                    questions.setdefault(question, {}).update(queries)
-        for (kind, keys), queries in questions.items():
-            asked.setdefault(kind, _Asked()).add(keys, queries)
-    return asked
+def _spelled(keys_of: _Keys, queries: Mapping[str, None]) -> tuple[Mapping[str, None], Mapping[str, Sequence[str]]]:
+    """The keys of the queries, and for those that are not the query itself which queries have them."""
+    if keys_of is _itself:
+        return queries, {}
+    keys: dict[str, None] = {}
+    spelled: dict[str, list[str]] = {}
+    for query in queries:
+        for key in keys_of(query):
+            keys[key] = None
+            if key != query:
+                spelled.setdefault(key, []).append(query)
+    return keys, spelled
 
 
 @lru_cache(maxsize=256)
-def _questions(look: _Look) -> tuple[tuple[NameKind, Callable[[str], tuple[str, ...]]], ...]:
-    """The kinds of name, each with its keys, that some arm looks up for a sighting of this look."""
+def _questions(look: _Look) -> tuple[tuple[_Keys, tuple[NameKind, ...]], ...]:
+    """The ways to spell a sighting of this look as keys, each with the kinds of name that an arm looks up by them."""
     shape, weak, single, initial = look
     long = Sighting("", "x" * _WEAK_SURNAME_CHARS, weak, 0, 0, shape, single=single, initial="x" if initial else "")
-    return tuple(dict.fromkeys((arm.kind, arm.keys) for arm in ARMS if arm.takes(long)))
+    kinds: dict[_Keys, dict[NameKind, None]] = {}
+    for arm in ARMS:
+        if arm.takes(long):
+            kinds.setdefault(arm.keys, {})[arm.kind] = None
+    return tuple((keys, tuple(found)) for keys, found in kinds.items())
 
 
 def _pages_by_key(store: Store, source: str, kind: NameKind, keys: Sequence[str]) -> Mapping[str, Sequence[PageRef]]:
@@ -272,8 +313,9 @@ def resolve(index: NameIndex, sighted: Iterable[Sighting], text: str = "") -> tu
     of several and so of none: in "May Reed", May alone is not asked about.
     """
     found: list[_Match] = []
-    for sighting in sighted:
-        if sighting.query not in index.queries:
+    answered = index.queries
+    for sighting in sighted if answered else ():
+        if sighting.query not in answered:
             continue
         resolution, is_name = _fit(index, sighting, text)
         if is_name:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice, pairwise, product
-from typing import Literal
+from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
@@ -25,7 +25,6 @@ EDGE_CHARS = 10_000
 NAME_CHARS = 120
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
-_REMEMBERED_CHARS = 4_000
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
 _PHRASE_BOUNDS = ((80, 8, 6), (400, 5, 6), (1_200, 4, 3), (2 * EDGE_CHARS, 3, 2))
 _CONJUNCTIONS = frozenset("and or и или і й та або i oraz lub ve veya ja tai és".split())
@@ -91,8 +90,7 @@ _HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ו
 Case = Literal["capital", "lower", "uncased", "number"]
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of the text with its place. `run` numbers the stretch of capitalised words that it stands in."""
 
     start: int
@@ -121,18 +119,17 @@ class Reading:
     spells: bool
 
 
+def ends(text: str) -> str:
+    """What is read of a text: of one over 20,000 characters only the first and last 10,000."""
+    return text if len(text) <= 2 * EDGE_CHARS else f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
+
+
 def sightings(text: str) -> tuple[Sighting, ...]:
-    """Everything in the text that may name a page, in no order; the same name may be sighted again and again.
+    """Everything in the `ends` of a text that may name a page, in no order; a name may be sighted again and again.
 
-    Of a text over 20,000 characters only the first and last 10,000 are read. Never raises.
+    Never raises.
     """
-    if len(text) > 2 * EDGE_CHARS:
-        text = f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
-    return _remembered_sightings(text) if len(text) <= _REMEMBERED_CHARS else _sightings(text)
-
-
-def _sightings(text: str) -> tuple[Sighting, ...]:
-    text = normalize("NFC", text)
+    text = normalize("NFC", ends(text))
     if "://" in text:
         text = _URL_PATH.sub(_blank, text)
     if "```" in text or "~~~" in text:
@@ -151,10 +148,6 @@ def _blank(match: regex.Match[str]) -> str:
 def _blank_language(match: regex.Match[str]) -> str:
     """The fence of a code block without the language after it, which nobody speaks of."""
     return str(match[1]).ljust(len(match[0]))
-
-
-# A turn stands in the window of the turns after it.
-_remembered_sightings = lru_cache(maxsize=16)(_sightings)
 
 
 def _read(text: str) -> Reading:
@@ -192,6 +185,7 @@ def _is_spelling(keys: Sequence[str]) -> bool:
     return any(all(key in letters for key in keys[at : at + 3]) for at in range(len(keys) - 2))
 
 
+@lru_cache(maxsize=16_384)
 def _bare(key: str) -> str:
     return str(_POSSESSIVE.sub("", key))
 
@@ -559,33 +553,58 @@ def _unclitic(word: str) -> list[str]:
 
 def _phrases(reading: Reading) -> Iterator[Sighting]:
     """Runs of two words and more: names of several words, whatever their case."""
-    words, telling, count = reading.words, reading.telling, len(reading.words)
+    text, words, telling, count = reading.text, reading.words, reading.telling, len(reading.words)
     longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
-    gaps = [reading.text[before.end : after.start] for before, after in pairwise(words)]
-    edges = _Edges(
-        tuple(_edge_forms(word, True, False)[:forms] for word in words),
-        tuple(_edge_forms(word, False, reading.genitive)[:forms] for word in words),
-        forms,
-    )
+    gaps = [text[before.end : after.start] for before, after in pairwise(words)]
+    edges = _edges(reading, forms)
     for at, first in enumerate(words):
-        tells, lower, key = telling[at], first.case == "lower", first.key
+        tells, lower, key, plain = telling[at], first.case == "lower", first.key, edges.plain_heads[at]
         for last in range(at + 1, min(at + longest, count)):
             gap, word = gaps[last - 1], words[last]
             if (len(gap) > 3 and not gap.isspace()) or word.end - first.start > NAME_CHARS:
                 break
             tells, lower = tells or telling[last], lower and word.case == "lower"
             key = f"{key} {word.key}" if key and gap == " " and word.key else ""
-            if tells and not (lower and _is_idle_talk(reading, at, last)):
+            plain = plain and "." not in word.text
+            if not tells or (lower and _is_idle_talk(reading, at, last)):
+                continue
+            if plain and key and edges.plain_tails[last] and not first.case == word.case == "capital":
+                shape: Shape = "uncased" if first.case == "uncased" else "phrase"
+                yield Sighting(text[first.start : word.end], key, True, first.start, word.end, shape)
+            else:
                 yield from _phrase(reading, at, last, edges, key)
 
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The first `most` forms of each word of a text, as the first and as the last word of a phrase."""
+    """The first `most` forms of each word of a text, as the first and as the last word of a phrase.
+
+    A word is a plain head or tail if a phrase that begins or ends with it can only be read as it stands.
+    """
 
     heads: tuple[Sequence[str], ...]
     tails: tuple[Sequence[str], ...]
+    plain_heads: tuple[bool, ...]
+    plain_tails: tuple[bool, ...]
     most: int
+
+
+def _edges(reading: Reading, most: int) -> _Edges:
+    heads = tuple(_edge_forms(word, True, False)[:most] for word in reading.words)
+    tails = tuple(_edge_forms(word, False, reading.genitive)[:most] for word in reading.words)
+    return _Edges(
+        heads,
+        tails,
+        tuple(
+            len(forms) == 1 and "." not in word.text and not _articles(word.key)
+            for forms, word in zip(heads, reading.words, strict=True)
+        ),
+        tuple(
+            len(forms) == 1 and not _has_name_ending(reading.text, word)
+            for forms, word in zip(tails, reading.words, strict=True)
+        ),
+        most,
+    )
 
 
 def _phrase(reading: Reading, at: int, last: int, edges: _Edges, key: str) -> Iterator[Sighting]:
@@ -642,7 +661,7 @@ def _is_name_run(words: Sequence[Word]) -> bool:
 def _edge_forms(word: Word, leading: bool, genitive: bool) -> Sequence[str]:
     """A word at the edge of a phrase without what is glued to that edge: Korean endings follow a name only."""
     hangul = word.case == "uncased" and bool(_HANGUL.search(word.text))
-    changes = genitive or word.case == "uncased" or _APOSTROPHE.search(word.text)
+    changes = genitive or word.case == "uncased" or (not word.text.isalnum() and _APOSTROPHE.search(word.text))
     return _forms(word.text, genitive) if changes and not (leading and hangul) else (word.text,)
 
 
@@ -679,7 +698,9 @@ def _contractions() -> Mapping[str, Sequence[str]]:
 def _symbol_phrases(text: str) -> Iterator[Sighting]:
     """Names with signs in them that are no part of words: "🚀 Launch", "#general", "50% rule"."""
     parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
-    signs = [bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    signs = [not part.isalnum() and bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    if True not in signs:
+        return
     for at, (start, _) in enumerate(parts):
         if True not in signs[at : at + _SYMBOL_WORDS]:
             continue

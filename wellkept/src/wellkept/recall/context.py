@@ -6,13 +6,14 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import exp
 from time import perf_counter
 from typing import Literal
 
 from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
-from wellkept.recall.arms import TOPIC, NameIndex, look_up
-from wellkept.recall.candidates import sightings
+from wellkept.recall.arms import TOPIC, NameIndex, Sighted, gather, look_up
+from wellkept.recall.candidates import ends, sightings
 from wellkept.recall.render import pointer_to, render
 from wellkept.recall.suppress import Suppression, already_shown
 from wellkept.recall.topic import LEAST, topic
@@ -27,6 +28,10 @@ FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
 FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
 RECENT = timedelta(hours=24)
 _DAY_SECONDS = 86_400.0
+
+# How many texts are remembered. What is found in a long one takes up to 4 MB.
+_SHORT_CHARS, _SHORT_TEXTS = 4_000, 16
+_LONG_TEXTS = 5
 
 
 def turn_pointers(
@@ -43,9 +48,9 @@ def turn_pointers(
 
     `prior` is what the conversation already holds, this turn left out; pages shown there are not brought again.
     """
-    sighted = sightings(text)
-    index = look_up(store, source, sighted)
-    named = mentions_in_turn(index, sighted, text)
+    sighted = _sighted(text)
+    index = look_up(store, source, [sighted])
+    named = mentions_in_turn(index, sighted.sightings, text)
     topical, failed = ((), ()) if named or TOPIC.name in arms_off else _topical(store, source, text, 0)
     fresh = _unseen((*named, *topical), prior, suppression)
     return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), (*_degraded(index), *failed)
@@ -152,9 +157,19 @@ def _within(block: _Block, budget: Budget) -> _Block:
 
 def _window_mentions(store: Store, source: str, window: Sequence[Message]) -> tuple[tuple[Mention, ...], NameIndex]:
     recent = window[-TURNS:]
-    sighted = [sightings(message.text) for message in recent]
-    index = look_up(store, source, [one for turn in sighted for one in turn])
-    return mentions_in_window(index, recent, sighted), index
+    sighted = [_sighted(message.text) for message in recent]
+    index = look_up(store, source, sighted)
+    return mentions_in_window(index, recent, [one.sightings for one in sighted]), index
+
+
+def _sighted(text: str) -> Sighted:
+    """What the text may name. A turn stands in the window of the turns after it, so the latest are remembered."""
+    read = ends(text)
+    return _remembered(read) if len(read) <= _SHORT_CHARS else _remembered_long(read)
+
+
+_remembered = lru_cache(maxsize=_SHORT_TEXTS)(lambda text: gather(sightings(text)))
+_remembered_long = lru_cache(maxsize=_LONG_TEXTS)(lambda text: gather(sightings(text)))
 
 
 def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -> tuple[Mention, ...]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from wellkept.model import Fact
 from wellkept.names import fold
-from wellkept.recall.search import content_words
+from wellkept.recall.asked import content_words
 
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 

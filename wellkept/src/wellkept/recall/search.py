@@ -1,77 +1,276 @@
-"""Pages that hold the words of a query."""
+"""From a query to hits: lanes that each look at what may be found, one sum of what they say, and why it came so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import cast
 
+import numpy as np
 import regex  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
-from wellkept.model import Hit
-from wellkept.names import norm
-from wellkept.recall.words import Speech, languages
-from wellkept.storage import Store
+from wellkept.errors import ModelUnavailable
+from wellkept.model import Hit, LaneScore, NameKind, Ranking, SearchMode, SearchOptions, Trust
+from wellkept.names import fold, norm
+from wellkept.providers import Embedder, Reranker
+from wellkept.recall import fusion
+from wellkept.recall import lanes as lane
+from wellkept.recall.asked import QUERY_CHARS, WORDS, forms, telling_words
+from wellkept.recall.lanes import Floats, Lane
+from wellkept.recall.rerank import reranked
+from wellkept.recall.when import RECENCY, Span, asked_time, nearness, temporal_boost
+from wellkept.recall.words import Speech
+from wellkept.storage import SearchIndex, Store
+from wellkept.storage.view import NO_TIME, Ints, Mask, View
 
-WORDS = 64
-QUERY_CHARS = 20_000
-_CHUNKS_PER_PAGE = 5
-_MOST_CHUNKS = 500
-_HANGUL_ENDING = regex.compile(
-    r"(?<=\p{Hangul}{2})(?:은|는|이|가|을|를|의|에|도|와|과|로|으로|에서|에게|한테|까지|부터|이나|이랑|랑)$"
-)
+SELECTIVE = 0.1
+"""Below this share of what could be found, a filter is narrow."""
+LEAST_DAMPED = 0.1
+NAME_WORDS = 6
+"""The longest name that is looked for in a query."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAME_WORD = regex.compile(r"[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}'’._/&+-]*")
 
-_GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
-_WORD = regex.compile(
-    rf"(?V1)[{_GLUED}]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{_GLUED}]]+(?:['’][[\p{{L}}\p{{M}}]--[{_GLUED}]]+)*"
-)
-_IS_GLUED = regex.compile(rf"[{_GLUED}]")
-_IDEOGRAPHIC = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]")
-_CLUSTER = regex.compile(r"\X")
-_GRAMMAR = regex.compile(r"\p{Hiragana}+")
-_APOSTROPHE = regex.compile(r"['’]")
+
+@dataclass(frozen=True, slots=True)
+class SearchModels:
+    """What a search may use besides words."""
+
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+
+
+DEFAULT = SearchOptions()
+NO_MODELS = SearchModels()
+
+
+def find(
+    store: Store,
+    source: str,
+    query: str,
+    limit: int,
+    options: SearchOptions = DEFAULT,
+    models: SearchModels = NO_MODELS,
+) -> Ranking:
+    """The best hits of the source for the query; ranks start at 1."""
+    words = telling_words(query)
+    if not words or limit <= 0:
+        return Ranking(())
+    asked, degraded = _query_vector(store, query, options.mode, models.embedder)
+    with store.index.reading(source) as view:
+        permitted = _permitted(view, options)
+        lanes, of_pages = _lanes(_Asked(store, source, query, words, asked), view, permitted, options)
+        scored = _scored(view, permitted, lanes, of_pages, options)
+        _weigh_time(view, scored, query, options)
+        rows = fusion.best_rows(view, scored.scores, scored.rows, limit)
+        hits = _hits(store.index, source, view, rows, scored.scores, _said(view, rows, lanes, scored, options.mode))
+        if asked is not None and not view.signed[permitted].all():
+            degraded = (*degraded, "vectors_pending")
+    ran = tuple(one.name for one in lanes)
+    if options.rerank and models.reranker is not None:
+        hits, failed = reranked(models.reranker, query, hits)
+        degraded = (*degraded, *failed)
+        ran = ran if failed else (*ran, "rerank")
+    return Ranking(hits, ran, degraded)
 
 
 def search(store: Store, source: str, query: str, limit: int) -> tuple[Hit, ...]:
-    """The `limit` live pages of the source that fit the query best, each with its best chunk; ranks start at 1."""
-    words = content_words(query)
-    if not words or limit <= 0:
-        return ()
-    best: dict[str, Hit] = {}
-    found = store.find_words(source, words, min(_MOST_CHUNKS, limit * _CHUNKS_PER_PAGE))
-    for hit in sorted(found, key=lambda hit: (-hit.score, hit.slug, hit.rank)):
-        if hit.source == source:
-            best.setdefault(hit.slug, hit)
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(list(best.values())[:limit], start=1))
+    """The pages of the source that fit the query, by words and names alone."""
+    return find(store, source, query, limit, SearchOptions(mode="lexical")).hits
 
 
-def content_words(text: str) -> tuple[str, ...]:
-    """The words that carry the meaning of a text, in order, each once, at most 64; all words if none does.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    store: Store
+    source: str
+    query: str
+    words: tuple[str, ...]
+    vector: NDArray[np.float32] | None
 
-    Scripts written without spaces are cut into overlapping pieces.
+
+def _query_vector(
+    store: Store, query: str, mode: SearchMode, embedder: Embedder | None
+) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+    """The query's vector, or the code that says why there is none."""
+    if mode == "lexical":
+        return None, ()
+    if embedder is None:
+        return None, ("no_embedder",)
+    stored = store.index.embedder()
+    if stored is None:
+        return None, ("vectors_pending",)
+    try:
+        if stored != embedder.id:
+            return None, ("embedder_mismatch",)
+        return embedder.embed([query[:QUERY_CHARS]])[0], ()
+    except ModelUnavailable:
+        return None, ("embedder_failed",)
+
+
+def _permitted(view: View, options: SearchOptions) -> Mask:
+    """The rows that may be found. Every lane looks at these alone, so that others cannot crowd them out."""
+    permitted = view.live.copy()
+    if options.types:
+        wanted = np.array([page.type in options.types for page in view.pages], np.bool_)
+        permitted &= wanted[view.page]
+    if options.as_of is not None:
+        permitted &= view.at <= _microseconds(options.as_of)
+    return permitted
+
+
+def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -> tuple[tuple[Lane, ...], Lane | None]:
+    """The lanes of the mode that can run, whether they found something or not; and what the words say of pages."""
+    index, mode, found, of_pages = asked.store.index, options.mode, [], None
+    if mode != "vector":
+        postings = lane.read_postings(index, view, permitted, [forms(word) for word in asked.words])
+        found.append(lane.lexical(view, permitted, postings))
+        if mode != "naive":
+            found.append(lane.context(view, permitted, postings))
+            of_pages = lane.whole(view, permitted, postings) if options.unit == "page" else None
+    if asked.vector is not None:
+        found.append(lane.vector(index, view, permitted, asked.vector))
+    if mode in ("hybrid", "lexical"):
+        found.append(lane.exact(view, permitted, _named(asked), found[0]))
+    return tuple(found), of_pages
+
+
+def _named(asked: _Asked) -> Mapping[str, float]:
+    """The pages that the query names, and the share of its telling words that the name covers."""
+    named: dict[str, float] = {}
+    speech = Speech(_NAME_WORD.findall(norm(asked.query[:QUERY_CHARS])))
+    for change, kinds in ((norm, ("alias", "title", "slug", "tail")), (fold, ("alias-fold", "title-fold"))):
+        words = [found[0] for found in _NAME_WORD.finditer(change(asked.query[:QUERY_CHARS]))][:WORDS]
+        keys = {
+            " ".join(words[start:stop])
+            for start in range(len(words))
+            for stop in range(start + 1, min(start + NAME_WORDS, len(words)) + 1)
+            if stop - start > 1 or not speech.is_hard(words[start])
+        }
+        for kind in kinds:
+            for match in asked.store.find_names(asked.source, cast(NameKind, kind), sorted(keys)):
+                covered = sum(word in asked.words for word in match.key.split()) or 1
+                share = min(covered / len(asked.words), 1.0)
+                named[match.page.slug] = max(named.get(match.page.slug, 0.0), share)
+    return named
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The rows that may become hits, their scores by row, and the lane that looked at their pages."""
+
+    rows: Ints
+    scores: Floats
+    of_pages: Lane | None = None
+
+
+def _scored(
+    view: View, permitted: Mask, lanes: Sequence[Lane], of_pages: Lane | None, options: SearchOptions
+) -> _Scored:
+    found = fusion.found_rows(lanes)
+    whole_pages = options.unit == "page"
+    if options.mode == "naive":
+        scores = fusion.reciprocal_ranks(view, lanes)
+        return _Scored(fusion.one_row_each(view, scores, found) if whole_pages else found, scores)
+    scores = fusion.weighted_sum(view, lanes)
+    lone = _found_by_chance(view, permitted, lanes, by_page=whole_pages)
+    if whole_pages:
+        rows = fusion.one_row_each(view, scores, found)
+        scores[rows] = fusion.page_scores(view, lanes, of_pages)[view.page[rows]]
+        scores[lone] *= damping(_share(view, permitted))
+        return _Scored(rows, scores, of_pages)
+    scores[lone] *= damping(_share(view, permitted))
+    means = fusion.page_means(view, scores, found)
+    scores[found] += fusion.PAGE_PRIOR * means[view.page[found]]
+    return _Scored(found, scores, lane.ordered("page", np.flatnonzero(means), means))
+
+
+def _weigh_time(view: View, scored: _Scored, query: str, options: SearchOptions) -> None:
+    reference = options.reference_time
+    if reference is not None and options.mode != "naive":
+        span = asked_time(query, reference)
+        times = view.at[scored.rows]
+        scored.scores[scored.rows] *= [_time_factor(int(at), reference, span, options.recency) for at in times]
+
+
+def _found_by_chance(view: View, permitted: Mask, lanes: Sequence[Lane], *, by_page: bool) -> Mask:
+    """Under a narrow filter something is always nearest: the rows that, or whose pages, only the vectors found."""
+    if _share(view, permitted) >= SELECTIVE:
+        return np.zeros(view.size, np.bool_)
+    otherwise = np.zeros(view.size, np.bool_)
+    for one in lanes:
+        if one.name != "vector":
+            otherwise[one.rows] = True
+    if by_page:
+        pages = np.zeros(len(view.pages), np.bool_)
+        pages[view.page[otherwise]] = True
+        otherwise = pages[view.page]
+    return ~otherwise
+
+
+def _share(view: View, permitted: Mask) -> float:
+    """How much of what is searchable may be found."""
+    return float(permitted.sum()) / max(float(view.live.sum()), 1.0)
+
+
+def damping(share: float) -> float:
+    """What a candidate of the vectors alone keeps where so small a share of the memory may be found.
+
+    >>> damping(0.2), damping(0.1), damping(0.05), damping(0.004)
+    (1.0, 1.0, 0.5, 0.1)
     """
-    words = list(dict.fromkeys(_words(text[:QUERY_CHARS])))
-    speech = Speech(words)
-    telling = [word for word in words if not speech.is_hard(word)]
-    return tuple((telling or words)[:WORDS])
+    return 1.0 if share >= SELECTIVE else max(share / SELECTIVE, LEAST_DAMPED)
 
 
-def _words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(norm(text)):
-        word = match[0]
-        if _IS_GLUED.match(word):
-            yield from _pieces(word)
-        else:
-            whole = word.replace("’", "'") in languages()[0].words("hard")
-            bare = word if whole else max(_APOSTROPHE.split(word), key=len)
-            yield str(_HANGUL_ENDING.sub("", bare))
+def _time_factor(at: int, reference: datetime, span: Span | None, recency: bool) -> float:
+    if at == NO_TIME:
+        return 1.0
+    when = _EPOCH + timedelta(microseconds=at)
+    if span is not None:
+        # Age says nothing against what was asked for by its time.
+        return nearness(span, when.astimezone(reference.tzinfo).date())
+    return 1 - RECENCY * (1 - temporal_boost((reference - when).total_seconds() / 86_400)) if recency else 1.0
 
 
-def _pieces(stretch: str) -> Iterator[str]:
-    """Overlapping pieces of a stretch written without spaces; hiragana alone is grammar and is left out."""
-    letters = _CLUSTER.findall(stretch)
-    size = 2 if _IDEOGRAPHIC.match(stretch) else 3
-    if len(letters) <= size:
-        yield stretch
-        return
-    pieces = ["".join(letters[at : at + size]) for at in range(len(letters) - size + 1)]
-    yield from [piece for piece in pieces if not _GRAMMAR.fullmatch(piece)] or pieces
+def _hits(
+    index: SearchIndex, source: str, view: View, rows: Ints, scores: Floats, said: Sequence[tuple[LaneScore, ...]]
+) -> tuple[Hit, ...]:
+    chunks = view.chunk[rows].tolist()
+    texts = index.texts(chunks)
+    hits = []
+    for place, (row, chunk) in enumerate(zip(rows.tolist(), chunks, strict=True)):
+        page, text = view.pages[view.page[row]], texts[chunk]
+        turn, at = int(view.turn[row]), int(view.at[row])
+        hits.append(
+            Hit(
+                source,
+                page.slug,
+                text.title,
+                text.text,
+                float(scores[row]),
+                place + 1,
+                Trust(text.trust),
+                ordinal=int(view.ordinal[row]),
+                turn=None if turn < 0 else turn,
+                at=None if at == NO_TIME else _EPOCH + timedelta(microseconds=at),
+                lanes=said[place],
+            )
+        )
+    return tuple(hits)
+
+
+def _said(
+    view: View, rows: Ints, lanes: Sequence[Lane], scored: _Scored, mode: SearchMode
+) -> tuple[tuple[LaneScore, ...], ...]:
+    """For each row what every lane said of it, and what was said of its page."""
+    weights = {} if mode == "naive" else fusion.weights_of(lanes)
+    pages = () if scored.of_pages is None else (scored.of_pages,)
+    return tuple(
+        (*fusion.explain(row, lanes, weights), *fusion.explain(int(view.page[row]), pages, fusion.OF_PAGES))
+        for row in rows.tolist()
+    )
+
+
+def _microseconds(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(microseconds=1)

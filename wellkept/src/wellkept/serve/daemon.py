@@ -19,6 +19,7 @@ from wellkept.model import Message
 from wellkept.serve.heartbeat import Heartbeat
 from wellkept.serve.ipc import Door, check_private, install_secret
 from wellkept.serve.kinds import Desk
+from wellkept.serve.waiting import Waiting
 from wellkept.serve.worker import Worker
 from wellkept.settings import Settings, make_private, open_memory
 
@@ -66,6 +67,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
         memory = worker.run(lambda: open_memory(settings))
         stack.callback(_stop, worker, memory.close)
         worker.run(lambda: _warm(memory, settings.source))
+        memory.embed_in_background()
         desk = Desk(
             memory=memory,
             worker=worker,
@@ -75,20 +77,34 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
             hooks_on=settings.hooks,
             roots=settings.transcript_roots,
             budget_s=settings.budget_ms / 1000,
+            begin_s=settings.budget_ms * 1.5 / 1000,
+            keep_s=settings.budget_ms * 3 / 1000,
         )
         _remove_stale(settings.socket)
-        door = Door(settings.socket, desk, secret, Heartbeat(settings.socket.with_name("heartbeat.jsonl")))
+        heartbeat = Heartbeat(settings.socket.with_name("heartbeat.jsonl"))
+        door = Door(settings.socket, desk, secret, heartbeat)
+        door.also = Waiting(settings.data_dir / "waiting", desk, heartbeat).look
         stack.callback(_close, door, settings.socket)
         yield door
 
 
-def serve(settings: Settings, test_clock: Path | None = None, ready: Callable[[Path], None] | None = None) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called with the socket's path once it can be reached."""
+def serve(
+    settings: Settings,
+    test_clock: Path | None = None,
+    ready: Callable[[Path], None] | None = None,
+    idle_s: float | None = None,
+) -> None:
+    """Answer until SIGTERM or SIGINT, or until nobody has asked anything for `idle_s` seconds.
+
+    `ready` is called with the socket's path once it can be reached.
+    """
     with opened(settings, test_clock) as door:
 
-        def stop(signum: int, frame: object) -> None:
-            # shutdown waits for the loop that this handler interrupts, so it needs a thread of its own.
+        def stop(*_: object) -> None:
+            # shutdown waits for the loop that this interrupts, so it needs a thread of its own.
             threading.Thread(target=door.shutdown, daemon=True).start()
+
+        door.idle_s, door.idle = idle_s, stop
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
         try:

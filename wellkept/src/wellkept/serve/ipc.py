@@ -15,7 +15,7 @@ import stat
 import struct
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler
@@ -92,6 +92,12 @@ class Door(ThreadingMixIn, UnixStreamServer):
         self.desk, self.secret, self.heartbeat = desk, secret, heartbeat
         self._since: dict[socket.socket, float] = {}
         self._guard = threading.Lock()
+        self._last = time.monotonic()
+        self.also: Callable[[], None] = lambda: None
+        """Looked after between visits; it must be quick."""
+        self.idle_s: float | None = None
+        self.idle: Callable[[], None] = lambda: None
+        """Called once nobody has come for `idle_s` seconds."""
         super().__init__(str(path), _Visit)
 
     def server_bind(self) -> None:
@@ -110,7 +116,7 @@ class Door(ThreadingMixIn, UnixStreamServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve in a thread, and remember since when."""
         with self._guard:
-            self._since[request] = time.monotonic()
+            self._last = self._since[request] = time.monotonic()
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
@@ -120,7 +126,11 @@ class Door(ThreadingMixIn, UnixStreamServer):
             super().shutdown_request(request)
 
     def service_actions(self) -> None:
-        """Hang up on peers that take too long, however they spread their bytes."""
+        """Hang up on peers that take too long, however they spread their bytes, and see to what else there is."""
+        self.also()
+        if self.idle_s is not None and not self._since and time.monotonic() - self._last > self.idle_s:
+            self.idle_s = None
+            self.idle()
         eldest = time.monotonic() - 2 * READ_S - self.desk.budget_s
         with self._guard:
             for request, since in self._since.items():
@@ -163,6 +173,9 @@ class _Visit(BaseHTTPRequestHandler):
             raise Refused("unauthorized")
         if self.headers.get("wellkept-protocol") != PROTOCOL:
             raise Refused("unsupported_protocol")
+        bound = self.headers.get("wellkept-source")
+        if bound is not None and bound.encode("latin-1", "replace") != self.server.desk.source.encode():
+            raise Refused("source_mismatch")
         prefix, _, kind = self.path.partition("/ipc/")
         if prefix or not kind:
             raise Refused("unsupported_kind")

@@ -5,24 +5,31 @@ The kinds are ping, turn_context and hook/<harness>/<event>.
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from types import ModuleType
+from typing import TypeVar, cast
 
 import msgspec
 
 from wellkept import __version__
 from wellkept.errors import InvalidInput
-from wellkept.hooks import HOOKS, USER_PROMPT, openclaw
+from wellkept.hooks import CAPTURES, HOOKS, SESSION_START, USER_PROMPT, openclaw
+from wellkept.hooks.keeping import NothingHeard, NotYet, keep
 from wellkept.hooks.prompt import STDIN_BYTES, HookAnswer, trim
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Role, TurnContext
 from wellkept.serve.heartbeat import Beat
 from wellkept.serve.worker import BudgetSpent, Busy, Worker
+
+T = TypeVar("T")
 
 BODY_BYTES = 256 * 1024
 BLOCK_BYTES = 8192
@@ -68,6 +75,10 @@ class Desk:
     hooks_on: bool = True
     roots: tuple[Path, ...] = ()
     budget_s: float = 0.4
+    begin_s: float = 0.6
+    keep_s: float = 1.2
+    keeping: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a conversation is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,35 +127,74 @@ def error_reply(refused: Refused) -> Reply:
 
 def _ping(desk: Desk, request: _PingRequest) -> Reply:
     _check_source(desk, request.source)
-    found = {"ok": True, "version": __version__, "source": desk.source, "test_clock": desk.test_clock}
-    return Reply(msgspec.json.encode(found))
+    who = {"version": __version__, "pid": os.getpid(), "source": desk.source, "test_clock": desk.test_clock}
+    return Reply(msgspec.json.encode({"ok": True, **who}))
 
 
 def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
     began = time.monotonic()
-    if event == USER_PROMPT:
-        said = _hook_answer(desk, import_module(HOOKS[harness]).answer, stdin)
+    module = import_module(HOOKS[harness])
+    if event in CAPTURES:
+        said = keep_heard(desk, module, stdin, desk.keep_s)
+    elif event in (SESSION_START, USER_PROMPT):
+        said = _hook_answer(desk, module, event, stdin)
     else:
         said = HookAnswer(b"", "silent", "")
     ms = (time.monotonic() - began) * 1000
     beat = Beat(f"{harness}/{event}", said.outcome, said.reason, ms, said.turns, len(said.stdout))
-    return Reply(said.stdout, beat=beat)
+    # A conversation that is not kept is no success: the hook process writes its place down then.
+    lost = event in CAPTURES and said.outcome == "failed" and said.reason.startswith("exception:")
+    return (
+        Reply(error_reply(Refused("internal")).body, STATUS["internal"], beat)
+        if lost
+        else Reply(said.stdout, beat=beat)
+    )
 
 
-def _hook_answer(desk: Desk, prompt_answer: Callable[..., HookAnswer], stdin: bytes) -> HookAnswer:
+def keep_heard(desk: Desk, module: ModuleType, stdin: bytes, wait_s: float | None = None) -> HookAnswer:
+    """Keep what an event's conversation holds, durably before this returns; one conversation at a time.
+
+    Reading and masking are done in this thread, so that prompts need not wait for them. Refused "busy" when it takes
+    longer than `wait_s`: what is kept by then stays.
+    """
+    if not desk.hooks_on:
+        return HookAnswer(module.SILENCE, "disabled", "")
+    until = None if wait_s is None else time.monotonic() + wait_s
+    if not desk.keeping.acquire(timeout=-1 if wait_s is None else wait_s):
+        raise Refused("busy")
+    try:
+        heard = module.heard(stdin, desk.roots)
+        run = partial(_run_until, desk.worker, until)
+        kept = keep(desk.memory, desk.source, heard, desk.clock(), run=run, until=until)
+    except NothingHeard as nothing:
+        outcome = "silent" if nothing.reason == "empty_window" else "failed"
+        return HookAnswer(module.SILENCE, outcome, nothing.reason)
+    except (Busy, BudgetSpent, NotYet):
+        raise Refused("busy") from None
+    except Exception as error:
+        return HookAnswer(module.SILENCE, "failed", f"exception:{type(error).__name__}")
+    finally:
+        desk.keeping.release()
+    outcome, reason = ("kept", "") if kept else ("silent", "unchanged")
+    return HookAnswer(module.SILENCE, outcome, reason, kept)
+
+
+def _run_until(worker: Worker, until: float | None, job: Callable[[], T]) -> T:
+    return worker.run(job, None if until is None else max(0.0, until - time.monotonic()))
+
+
+def _hook_answer(desk: Desk, module: ModuleType, event: str, stdin: bytes) -> HookAnswer:
     def job() -> HookAnswer:
-        return prompt_answer(
-            desk.memory,
-            desk.source,
-            stdin,
-            roots=desk.roots,
-            budget=Budget(),
-            now=desk.clock(),
-            hooks_on=desk.hooks_on,
-        )
+        now = desk.clock()
+        if event == USER_PROMPT:
+            how = {"roots": desk.roots, "budget": Budget(), "now": now, "hooks_on": desk.hooks_on}
+            return cast(HookAnswer, module.answer(desk.memory, desk.source, stdin, **how))
+        if not desk.hooks_on:
+            return HookAnswer(module.SILENCE, "disabled", "")
+        return cast(HookAnswer, module.begin(desk.memory, desk.source, stdin, now=now))
 
     try:
-        return desk.worker.run(job, desk.budget_s)
+        return desk.worker.run(job, desk.budget_s if event == USER_PROMPT else desk.begin_s)
     except BudgetSpent:
         return HookAnswer(b"", "failed", "deadline")
     except Busy:
@@ -155,7 +205,7 @@ def _hook_answer(desk: Desk, prompt_answer: Callable[..., HookAnswer], stdin: by
 
 def _turn_context(desk: Desk, request: _TurnContextRequest) -> Reply:
     _check_source(desk, request.source)
-    if request.harness not in (None, "openclaw", *HOOKS) or request.max_bytes < 0:
+    if request.harness not in (None, *HOOKS) or request.max_bytes < 0:
         raise Refused("bad_request")
     began = time.monotonic()
     block: str | None
@@ -196,9 +246,6 @@ def _context(desk: Desk, request: _TurnContextRequest) -> TurnContext:
 
 def _utf8_bytes(text: str) -> int:
     return len(text.encode())
-
-
-T = TypeVar("T")
 
 
 def _decoded(body: bytes, shape: type[T]) -> T:

@@ -8,20 +8,80 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from wellkept.model import Chunk, Fact, Hit, Name, NameKind, NameMatch, Openings, Page, PageRef, Source
+from wellkept.providers import EmbedderId
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from wellkept.storage.view import View
 
 STORES: Mapping[str, str] = {
     "sqlite": "wellkept.storage.sqlite:SqliteStore",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkText:
+    """What a hit shows of a chunk."""
+
+    title: str
+    text: str
+    trust: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A chunk that has no vector yet."""
+
+    chunk: int
+    text: str
+
+
+class SearchIndex(Protocol):
+    """What a search reads, and where vectors are kept. The vectors of a store are all of one model."""
+
+    def reading(self, source: str) -> AbstractContextManager[View]:
+        """The live chunks of the source; everything read inside is of one and the same state."""
+
+    def postings(self, words: Sequence[str]) -> Sequence[NDArray[np.int64]]:
+        """For each word the ids of chunks that hold it, of any source, an id as often as the word stands there."""
+
+    def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
+        """Title, text and tier of chunks, by id."""
+
+    def embedder(self) -> EmbedderId | None:
+        """Whose vectors the store holds; None when it holds none."""
+
+    def vectors(self, chunks: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The ids that have a vector, and the vectors."""
+
+    def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
+        """Keep the vectors of chunks that are still there; how many are new. EmbedderMismatch for another model's."""
+
+    def waiting(self, after: int, limit: int) -> tuple[Waiting, ...]:
+        """The first chunks with an id above `after` that wait for their vector, by id."""
+
+    def vector_counts(self) -> tuple[int, int]:
+        """How many chunks of live pages have a vector, and how many wait for one."""
+
+    def drop_vectors(self) -> None:
+        """Forget all vectors and whose they were; every chunk waits again."""
+
+
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
+
+    @property
+    def index(self) -> SearchIndex:
+        """What searches read."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""

@@ -40,6 +40,7 @@ from wellkept.model import (
     Trust,
 )
 from wellkept.names import fold, norm
+from wellkept.storage import SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -81,6 +82,8 @@ _UNSPACED = regex.compile(
     r"(?=[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])\X",
 )
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
+# As the schema says of chunks_fts.
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "categories", "L* M* N* Co"])
 
 _PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
   (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)
@@ -143,6 +146,8 @@ CROSS JOIN pages AS p ON p.id = c.page_id
 WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
 """
 
+_VOCABULARY = "CREATE VIRTUAL TABLE temp.chunk_words USING fts5vocab('main', 'chunks_fts', 'instance')"
+
 _SOURCE_SIZE = """
 SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages WHERE source = ? AND status = 'active'
 """
@@ -178,6 +183,7 @@ WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELEC
 
 _EMPTY_EVERYTHING = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
+    "DELETE FROM embedders",
     "DELETE FROM chunks",
     "DELETE FROM names",
     "DELETE FROM timeline",
@@ -227,10 +233,36 @@ class SqliteStore:
         try:
             self._bring_up_to_date()
             self._reader = self._writer if in_memory else self._open(in_memory)
+            for connection in {self._writer, self._reader}:
+                self._run(connection, _VOCABULARY)
         except BaseException:
             self._writer.close()
             raise
         self._reads = self._writes if in_memory else threading.RLock()
+        self._search: SearchIndex | None = None
+
+    @property
+    def index(self) -> SearchIndex:
+        """What searches read."""
+        if self._search is None:
+            # Here, as the prompt hook's daemon need not load what only searches use.
+            from wellkept.storage.searching import Access, SqliteIndex
+
+            self._search = SqliteIndex(
+                Access(
+                    select=self._select,
+                    change=self._change,
+                    change_many=self._change_many,
+                    transaction=self.transaction,
+                    reading=self._reading,
+                    read_soundly=self._read_soundly,
+                    is_writing=lambda: self._owner == threading.get_ident(),
+                    index_words=self._index,
+                    tokens=self._tokens,
+                    searched=lambda text: _searched(text) or text,
+                )
+            )
+        return self._search
 
     # -- transactions
 
@@ -294,7 +326,7 @@ class SqliteStore:
             page.superseded_by,
             _moment("updated_at", page.updated_at),
             len(chunks),
-            sum(len(chunk.text) for chunk in chunks),
+            sum(len(chunk.lead) + len(chunk.text) + bool(chunk.lead) for chunk in chunks),
             json.dumps(page.aliases, ensure_ascii=False),
             page.summary,
         )
@@ -333,8 +365,8 @@ class SqliteStore:
         texts = (page_id, page.body[:_BODY_START_CHARS], page.body, page.content)
         self._change("INSERT INTO page_texts VALUES (?, ?, ?, ?)", texts)
         self._change_many(
-            "INSERT INTO chunks (page_id, ordinal, chars, text, searched) VALUES (?, ?, ?, ?, ?)",
-            [(page_id, chunk.ordinal, len(chunk.text), chunk.text, _searched(chunk.text)) for chunk in chunks],
+            "INSERT INTO chunks (page_id, ordinal, chars, text, searched, turn, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [_chunk_row(page_id, chunk) for chunk in chunks],
         )
         self._unindexed += (page_id,)
         if len(self._unindexed) >= _INDEXED_AT_ONCE:
@@ -379,6 +411,8 @@ class SqliteStore:
             return ()
         state = self._state()
         known = self._known_keys(source, kind, state, len(wanted))
+        if known is not None and known.isdisjoint(wanted):
+            return ()
         rows = self._rows_of_names(source, kind, wanted if known is None else known.intersection(wanted))
         if known is not None and self._state() != state:
             rows = self._rows_of_names(source, kind, wanted)
@@ -406,7 +440,8 @@ class SqliteStore:
             if len(self._known) >= _KNOWN_SOURCES:
                 self._known.clear()
             known = self._known[source] = _Known(state)
-        most = known.asked = known.asked + asked
+        # Other threads ask too: what decides whether all were read must be what the query was limited by.
+        known.asked = most = known.asked + asked
         if known.keys is None and known.due <= most <= _KNOWN_NAMES:
             known.due = 4 * most
             rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, most + 1))
@@ -569,6 +604,8 @@ class SqliteStore:
                 raise self._unavailable(apsw.ReadOnlyError())
             for name, wanted in _PRAGMAS:
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
+            # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.register_fts5_function("times_found", _times_found)
         except BaseException:
             connection.close()
@@ -624,6 +661,13 @@ class SqliteStore:
             finally:
                 if self._reader.in_transaction:
                     self._run(self._reader, "COMMIT")
+
+    def _tokens(self, text: str) -> list[str]:
+        """The words of a text as the index holds them."""
+        with self._reads:
+            tokenizer = self._reader.fts5_tokenizer(*_TOKENIZER)
+            found = cast(list[Any], tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
+        return [str(entry[0]) for entry in found]
 
     def _select(self, sql: str, values: _Values = ()) -> list[_Row]:
         if self._owner == threading.get_ident():
@@ -741,6 +785,7 @@ def _check_page(page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> N
         _check_text(f"timeline[{position}]", entry.text)
     for position, chunk in enumerate(chunks):
         _check_text(f"chunks[{position}].text", chunk.text)
+        _check_text(f"chunks[{position}].lead", chunk.lead)
     for position, name in enumerate(names):
         _check_text(f"names[{position}].key", name.key)
     if len({chunk.ordinal for chunk in chunks}) != len(chunks):
@@ -802,6 +847,13 @@ def _beginning(text: str) -> str:
     spaced = _searched(text) or text
     quoted = '"' + spaced.replace('"', '""') + '"'
     return quoted if _UNSPACED.search(text) else quoted + "*"
+
+
+def _chunk_row(page_id: int, chunk: Chunk) -> _Values:
+    led = f"{chunk.lead} {chunk.text}" if chunk.lead else chunk.text
+    searched = _searched(led) or (led if chunk.lead else None)
+    at = _moment(f"chunks[{chunk.ordinal}].at", chunk.at)
+    return page_id, chunk.ordinal, len(led), chunk.text, searched, chunk.turn, at
 
 
 def _times_found(api: apsw.FTS5ExtensionApi, *_: _Value) -> int:

@@ -1,0 +1,161 @@
+"""The lanes of a search: each scores the rows of a view that it finds, and none of the rows that may not be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wellkept.storage import SearchIndex
+from wellkept.storage.view import Ints, Mask, View, packed_signs
+
+Floats = NDArray[np.float64]
+
+CANDIDATES = 200
+"""Rows that one lane hands on; and, so that no long page hides others, the best row of as many pages."""
+RESCORED = 800
+"""Rows whose vectors are compared exactly, at least; in large memories one in RESCORED_SHARE."""
+RESCORED_SHARE = 200
+
+_SATURATION, _LENGTH_WEIGHT = 0.9, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What one lane found: rows and their raw scores, best first; equal scores by row.
+
+    `floor` is what counts as nothing: the last of the candidates' scores, 0 where fewer were found.
+    """
+
+    name: str
+    rows: Ints
+    scores: Floats
+    floor: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """The words of a query in the permitted rows: for each word the rows that hold it, and how often."""
+
+    words: tuple[tuple[Ints, Floats], ...]
+
+
+def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequence[Sequence[str]]) -> Postings:
+    """Where the words stand among the permitted rows; the forms of one word count as one."""
+    found = []
+    for forms in words:
+        places = index.postings(forms)
+        rows = view.rows_of(places[0] if len(places) == 1 else np.sort(np.concatenate(places)))
+        rows = rows[permitted[rows]]
+        # All places of a chunk stand one after the other.
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        found.append((rows[first], np.diff(np.append(first, len(rows))).astype(np.float64)))
+    return Postings(tuple(found))
+
+
+def lexical(view: View, permitted: Mask, postings: Postings) -> Lane:
+    """BM25 over chunks."""
+    return best("lexical", view, _bm25(postings.words, view.chars, permitted), permitted)
+
+
+def context(view: View, permitted: Mask, postings: Postings) -> Lane:
+    """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
+    rows = np.arange(view.size)
+    before = view.before(rows)
+    led = before >= 0
+    chars = view.chars + np.where(led, view.chars[before], 0.0)
+    follows = np.full(view.size, -1)
+    follows[before[led]] = rows[led]
+    words = []
+    for held, counts in postings.words:
+        total = np.zeros(view.size)
+        total[held] = counts
+        after = follows[held]
+        total[after[after >= 0]] += counts[after >= 0]
+        reached = np.flatnonzero(total)
+        words.append((reached, total[reached]))
+    return best("context", view, _bm25(words, chars, permitted), permitted)
+
+
+def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
+    """BM25 over whole pages, by the number of the page in the view."""
+    count = len(view.pages)
+    chars = np.bincount(view.page[permitted], view.chars[permitted], count).astype(np.float64)
+    words = []
+    for held, counts in postings.words:
+        total = np.bincount(view.page[held], counts, count).astype(np.float64)
+        reached = np.flatnonzero(total)
+        words.append((reached, total[reached]))
+    scores = _bm25(words, chars, chars > 0)
+    return ordered("whole", np.flatnonzero(scores > 0), scores)
+
+
+def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
+    """Cosine of the query's vector and each chunk's: exact for the rows whose signs are nearest to the query's."""
+    rows = np.flatnonzero(permitted & view.signed)
+    depth = max(RESCORED, len(rows) // RESCORED_SHARE)
+    if len(rows) > depth:
+        signs = np.frombuffer(packed_signs(query[np.newaxis])[0], np.uint64)
+        apart = np.bitwise_count(view.signs[rows] ^ signs).sum(axis=1, dtype=np.int32)
+        rows = rows[np.argpartition(apart, depth - 1)[:depth]]
+    chunks, vectors = index.vectors(view.chunk[rows].tolist())
+    if not len(chunks):
+        return Lane("vector", np.array([], np.int64), np.array([]))
+    scores = np.full(view.size, -np.inf)
+    found = view.rows_of(chunks)
+    scores[found] = vectors @ query
+    known = np.zeros(view.size, np.bool_)
+    known[found] = True
+    return best("vector", view, scores, known)
+
+
+def exact(view: View, permitted: Mask, named: Mapping[str, float], words: Lane) -> Lane:
+    """Pages that the query calls by a name, each by the row that the words liked best, else by its first.
+
+    The score is the share of the query that the name covers, from 0 to 1.
+    """
+    liked = dict(zip(words.rows.tolist(), words.scores.tolist(), strict=True))
+    found = []
+    for slug, share in named.items():
+        page = view.page_named(slug)
+        rows = [] if page is None else [row for row in range(page.start, page.stop) if permitted[row]]
+        if rows:
+            found.append((-share, max(rows, key=lambda row: (liked.get(row, 0.0), -row))))
+    found.sort()
+    rows, shares = [row for _, row in found], [-share for share, _ in found]
+    return Lane("exact", np.array(rows, np.int64), np.array(shares, np.float64))
+
+
+def best(name: str, view: View, scores: Floats, among: Mask) -> Lane:
+    """The CANDIDATES best rows with a score above 0, and the best row of the CANDIDATES best pages."""
+    rows = np.flatnonzero(among & (scores > 0))
+    if len(rows) <= CANDIDATES:
+        return ordered(name, rows, scores)
+    floor = float(np.partition(scores[rows], -CANDIDATES)[-CANDIDATES])
+    kept = scores[rows] >= floor
+    # Of each page one row that no other of the page beats; then the pages whose best is best.
+    tops = np.zeros(len(view.pages))
+    np.maximum.at(tops, view.page[rows], scores[rows])
+    edge = np.partition(tops, -CANDIDATES)[-CANDIDATES] if len(tops) > CANDIDATES else 0.0
+    is_top = (scores[rows] == tops[view.page[rows]]) & (scores[rows] >= edge)
+    return ordered(name, rows[kept | is_top], scores, floor)
+
+
+def ordered(name: str, rows: Ints, scores: Floats, floor: float = 0.0) -> Lane:
+    """The rows with their scores, best first; equal ones by row."""
+    rows = rows[np.lexsort((rows, -scores[rows]))]
+    return Lane(name, rows, scores[rows], floor)
+
+
+def _bm25(words: Sequence[tuple[Ints, Floats]], chars: Floats, among: Mask) -> Floats:
+    """The score of every document, 0 for those that hold none of the words."""
+    documents = int(np.count_nonzero(among))
+    usual = max(float(chars[among].sum()) / max(documents, 1), 1.0)
+    scores = np.zeros(len(chars))
+    for held, counts in words:
+        rarity = np.log1p((documents - len(held) + 0.5) / (len(held) + 0.5))
+        damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * chars[held] / usual)
+        scores[held] += rarity * counts * (_SATURATION + 1) / (counts + damping)
+    return scores

@@ -1,0 +1,196 @@
+"""What searches and embedding need of the SQLite file: postings, a view of the chunks, vectors, what waits for one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wellkept.errors import EmbedderMismatch
+from wellkept.providers import EmbedderId
+from wellkept.storage import ChunkText, Waiting
+from wellkept.storage.view import NO_TIME, Ints, PageEntry, View, packed_signs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_VIEWS = 8
+_HANGUL = re.compile("[가-힣]{2}$")
+
+_CHANGED_PAGES = "SELECT id, slug, type, status, updated_at, tick FROM pages WHERE source = ? AND tick > ?"
+
+_CHUNKS_OF_PAGES = """
+SELECT c.page_id, c.id, c.ordinal, c.chars, c.turn, c.at, s.signs
+FROM json_each(?) AS wanted
+CROSS JOIN chunks AS c ON c.page_id = wanted.value
+LEFT JOIN vector_signs AS s ON s.chunk_id = c.id
+ORDER BY c.page_id, c.ordinal
+"""
+
+_TEXTS = """
+SELECT c.id, p.title, c.text, p.trust
+FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.id = wanted.value CROSS JOIN pages AS p ON p.id = c.page_id
+"""
+
+_WAITING = """
+SELECT c.id, c.text FROM chunks AS c INDEXED BY chunks_to_embed CROSS JOIN pages AS p ON p.id = c.page_id
+WHERE c.embedded = 0 AND p.status = 'active' AND c.id > ? ORDER BY c.id LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a store lets its index at the file: everything goes through its connections, locks and errors."""
+
+    select: Callable[..., list[tuple[Any, ...]]]
+    change: Callable[..., list[tuple[Any, ...]]]
+    change_many: Callable[..., None]
+    transaction: Callable[[], AbstractContextManager[None]]
+    reading: Callable[[], AbstractContextManager[None]]
+    read_soundly: Callable[[], AbstractContextManager[None]]
+    is_writing: Callable[[], bool]
+    index_words: Callable[[], None]
+    tokens: Callable[[str], list[str]]
+    searched: Callable[[str], str]
+
+
+class SqliteIndex:
+    """The SearchIndex of one SqliteStore."""
+
+    def __init__(self, store: Access) -> None:
+        self._store = store
+        self._views: dict[str, View] = {}
+
+    @contextmanager
+    def reading(self, source: str) -> Iterator[View]:
+        """The live chunks of the source; everything read inside is of one and the same state."""
+        with self._store.reading(), self._store.read_soundly():
+            if self._store.is_writing():
+                self._store.index_words()
+                yield self._refreshed(View(), source)
+                return
+            if source not in self._views and len(self._views) >= _VIEWS:
+                self._views.clear()
+            yield self._refreshed(self._views.setdefault(source, View()), source)
+
+    def postings(self, words: Sequence[str]) -> list[Ints]:
+        """For each word the ids of chunks that hold it, of any source, an id as often as the word stands there."""
+        found = []
+        for asked in words:
+            word = self._store.searched(asked)
+            tokens = self._store.tokens(word)
+            if len(tokens) == 1 and not _HANGUL.search(word):
+                rows = self._store.select("SELECT group_concat(doc) FROM temp.chunk_words WHERE term = ?", (tokens[0],))
+            elif tokens:
+                # Korean words end in particles, so that a word is found at the start of a longer one.
+                phrase = '"' + word.replace('"', '""') + '"' + ("*" if _HANGUL.search(word) else "")
+                rows = self._store.select(
+                    "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?", (phrase,)
+                )
+            else:
+                rows = []
+            listed = rows[0][0] if rows else None
+            found.append(np.array([], np.int64) if not listed else np.fromstring(str(listed), np.int64, sep=","))
+        return found
+
+    def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
+        """Title, text and tier of chunks, by id."""
+        rows = self._store.select(_TEXTS, (json.dumps(list(chunks)),))
+        return {row[0]: ChunkText(*row[1:]) for row in rows}
+
+    # -- vectors
+
+    def embedder(self) -> EmbedderId | None:
+        """Whose vectors the store holds."""
+        rows = self._store.select("SELECT model, dimension FROM embedders")
+        return EmbedderId(*rows[0]) if rows else None
+
+    def vectors(self, chunks: Sequence[int]) -> tuple[Ints, NDArray[np.float32]]:
+        """The ids that have a vector, and the vectors."""
+        rows = self._store.select(
+            "SELECT chunk_id, vector FROM json_each(?) AS wanted CROSS JOIN vectors ON chunk_id = wanted.value",
+            (json.dumps(list(chunks)),),
+        )
+        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32)
+        return ids, flat.reshape(len(rows), -1) if rows else np.zeros((0, 0), np.float32)
+
+    def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
+        """Keep the vectors of chunks that are still there; how many are new. EmbedderMismatch for another model's."""
+        with self._store.transaction():
+            have = self.embedder()
+            if have is None:
+                self._store.change("INSERT INTO embedders (model, dimension) VALUES (?, ?)", (who.model, who.dimension))
+            elif have != who:
+                raise EmbedderMismatch(have.model, have.dimension, who.model, who.dimension)
+            ids = json.dumps(list(chunks))
+            there = {row[0] for row in self._store.change(
+                "SELECT c.id FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value", (ids,)
+            )}  # fmt: skip
+            kept = [place for place, chunk in enumerate(chunks) if chunk in there]
+            rows = np.ascontiguousarray(vectors[kept], np.float32)
+            self._store.change_many(
+                "INSERT OR REPLACE INTO vectors SELECT ?, id, ? FROM embedders",
+                [(chunks[place], row.tobytes()) for place, row in zip(kept, rows, strict=True)],
+            )
+            self._store.change_many(
+                "INSERT OR REPLACE INTO vector_signs VALUES (?, ?)",
+                [(chunks[place], signs) for place, signs in zip(kept, packed_signs(rows), strict=True)],
+            )
+            self._store.change("UPDATE chunks SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+            # Written as it is, so that its tick rises and searches read it again.
+            self._store.change(
+                "UPDATE pages SET title = title WHERE id IN "
+                "(SELECT page_id FROM chunks WHERE id IN (SELECT value FROM json_each(?)))",
+                (ids,),
+            )
+        return len(kept)
+
+    def waiting(self, after: int, limit: int) -> tuple[Waiting, ...]:
+        """The first chunks with an id above `after` that wait for their vector, by id."""
+        return tuple(Waiting(*row) for row in self._store.select(_WAITING, (after, limit)))
+
+    def vector_counts(self) -> tuple[int, int]:
+        """How many chunks of live pages have a vector, and how many wait for one."""
+        ((have, all_),) = self._store.select(
+            "SELECT ifnull(sum(c.embedded), 0), count(*) FROM chunks AS c JOIN pages AS p ON p.id = c.page_id "
+            "WHERE p.status = 'active'"
+        )
+        return have, all_ - have
+
+    def drop_vectors(self) -> None:
+        """Forget all vectors and whose they were; every chunk waits again."""
+        with self._store.transaction():
+            for statement in (
+                "DELETE FROM vector_signs",
+                "DELETE FROM vectors",
+                "DELETE FROM embedders",
+                "UPDATE chunks SET embedded = 0 WHERE embedded = 1",
+                "UPDATE clock SET removed = removed + 1",
+            ):
+                self._store.change(statement)
+
+    # -- the view
+
+    def _refreshed(self, view: View, source: str) -> View:
+        ((tick, removed),) = self._store.select("SELECT tick, removed FROM clock")
+        if (tick, removed) == (view.tick, view.removed):
+            return view
+        if removed != view.removed or tick < view.tick or view.dead > max(view.size // 2, 1000):
+            view.empty()
+        rows = self._store.select(_CHANGED_PAGES, (source, view.tick))
+        live = [PageEntry(row[0], row[1], row[2], NO_TIME if row[4] is None else row[4]) for row in rows
+                if row[3] == "active"]  # fmt: skip
+        for page_id, _, _, status, *_ in rows:
+            if status != "active":
+                view.drop(page_id)
+        live.sort(key=lambda page: page.id)
+        chunks = self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in live]),)) if live else []
+        view.put(live, chunks)
+        view.tick, view.removed = tick, removed
+        return view

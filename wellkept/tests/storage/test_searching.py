@@ -1,0 +1,166 @@
+"""The view that searches read: as the store is, whoever changed it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wellkept.errors import EmbedderMismatch
+from wellkept.model import Chunk, Page, Status
+from wellkept.providers import EmbedderId
+from wellkept.recall.search import find
+from wellkept.storage.schema import APPLICATION_ID, migrations
+from wellkept.storage.sqlite import SqliteStore
+
+WHO = EmbedderId("small", 70)
+
+
+def put(store: SqliteStore, slug: str, *texts: str, source: str = "default", status: Status = "active") -> None:
+    chunks = [Chunk(place, text) for place, text in enumerate(texts)]
+    store.put_page(Page(source, slug, slug, "", status=status), chunks, ())
+
+
+def slugs(store: SqliteStore, query: str) -> list[str]:
+    return sorted(hit.slug for hit in find(store, "default", query, 99).hits)
+
+
+def rows(store: SqliteStore) -> list[tuple[str, int, int]]:
+    with store.index.reading("default") as view:
+        live = np.flatnonzero(view.live)
+        return sorted((view.pages[view.page[row]].slug, int(view.ordinal[row]), int(view.chars[row])) for row in live)
+
+
+def test_what_another_process_writes_is_found_by_the_next_search(tmp_path: Path) -> None:
+    mine, other = SqliteStore(tmp_path / "m.db"), SqliteStore(tmp_path / "m.db")
+    put(mine, "a", "kiln")
+    assert slugs(mine, "kiln") == ["a"]
+    put(other, "b", "kiln")
+    assert slugs(mine, "kiln") == ["a", "b"]
+    put(other, "a", "soup")
+    assert slugs(mine, "kiln") == ["b"]
+    assert slugs(mine, "soup") == ["a"]
+    put(other, "b", "kiln", status="superseded")
+    assert slugs(mine, "kiln") == []
+    other.reset()
+    put(other, "c", "soup")
+    assert slugs(mine, "soup") == ["c"]
+
+
+def test_a_search_in_a_transaction_sees_what_it_wrote_and_later_ones_only_what_was_kept(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db")
+    put(store, "a", "kiln")
+    with suppress(KeyError), store.transaction():
+        put(store, "b", "kiln")
+        assert slugs(store, "kiln") == ["a", "b"]
+        raise KeyError
+    assert slugs(store, "kiln") == ["a"]
+    put(store, "c", "kiln")
+    assert slugs(store, "kiln") == ["a", "c"]
+
+
+SLUGS = st.sampled_from(["a", "b", "c", "d"])
+CHANGES = st.lists(
+    st.tuples(
+        SLUGS, st.lists(st.sampled_from(["kiln", "kiln soup", "soup"]), max_size=4), st.booleans(), st.booleans()
+    ),
+    max_size=12,
+)
+
+
+@given(CHANGES)
+@settings(max_examples=60, deadline=None)
+def test_a_view_that_was_kept_up_to_date_is_what_one_read_anew_is(
+    changes: list[tuple[str, list[str], bool, bool]],
+) -> None:
+    store = SqliteStore(":memory:")
+    for slug, texts, live, look in changes:
+        put(store, slug, *texts, status="active" if live else "expired")
+        if look:
+            rows(store)
+        waiting = store.index.waiting(0, 2)
+        store.index.put_vectors(WHO, [one.chunk for one in waiting], np.ones((len(waiting), 70), np.float32))
+    kept = rows(store)
+    store._search = None
+    assert kept == rows(store)
+    store.close()
+
+
+def test_vectors_are_kept_to_the_bit_and_fall_with_their_page() -> None:
+    store = SqliteStore(":memory:")
+    put(store, "a", "kiln", "soup")
+    vectors = np.random.default_rng(1).normal(size=(2, 70)).astype(np.float32)
+    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    assert store.index.vector_counts() == (0, 2)
+    assert store.index.put_vectors(WHO, ids, vectors) == 2
+    found, kept = store.index.vectors(ids)
+    assert (found.tolist(), kept.tolist()) == (ids, vectors.tolist())
+    assert (store.index.waiting(0, 9), store.index.vector_counts(), store.index.embedder()) == ((), (2, 0), WHO)
+    put(store, "a", "kiln")
+    assert store.index.vectors(ids)[0].tolist() == []
+    assert store.index.vector_counts() == (0, 1)
+
+
+def test_a_chunk_that_is_gone_when_its_vector_comes_gets_none() -> None:
+    store = SqliteStore(":memory:")
+    put(store, "a", "kiln")
+    put(store, "b", "kiln")
+    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    put(store, "a")
+    assert store.index.put_vectors(WHO, ids, np.ones((2, 70), np.float32)) == 1
+    assert store.index.vectors(ids)[0].tolist() == ids[1:]
+
+
+def test_vectors_of_another_model_are_refused_with_the_command_that_replaces_them() -> None:
+    store = SqliteStore(":memory:")
+    put(store, "a", "kiln")
+    (waiting,) = store.index.waiting(0, 9)
+    store.index.put_vectors(WHO, [waiting.chunk], np.ones((1, 70), np.float32))
+    with pytest.raises(EmbedderMismatch, match=r"vectors of small .*wellkept embed --again"):
+        store.index.put_vectors(EmbedderId("other", 70), [waiting.chunk], np.ones((1, 70), np.float32))
+    store.index.drop_vectors()
+    assert [one.chunk for one in store.index.waiting(0, 9)] == [waiting.chunk]
+    assert store.index.put_vectors(EmbedderId("other", 9), [waiting.chunk], np.ones((1, 9), np.float32)) == 1
+
+
+def test_a_word_counts_as_often_as_it_stands_in_a_chunk_and_a_phrase_once() -> None:
+    store = SqliteStore(":memory:")
+    put(store, "a", "kilns and kiln", "follow-up 予算案")
+    found = [ids.tolist() for ids in store.index.postings(["kiln", "follow-up", "予算", "none", "?"])]
+    assert found == [[1, 1], [2], [2], [], []]
+
+
+def test_the_words_of_a_query_are_cut_as_the_index_cuts_them() -> None:
+    store = SqliteStore(":memory:")
+    ((sql,),) = store._select("SELECT sql FROM sqlite_schema WHERE name = 'chunks_fts'")
+    assert "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'" in sql
+    assert store._tokens("Running café's") == ["run", "cafe", "s"]
+
+
+def test_a_store_of_before_vectors_is_opened_and_searched_and_its_chunks_wait(tmp_path: Path) -> None:
+    first = migrations()[0]
+    path = tmp_path / "old.db"
+    connection = apsw.Connection(str(path))
+    for statement in (
+        first.sql,
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT, checksum TEXT)",
+        "INSERT INTO sources VALUES ('default', 'user')",
+        "INSERT INTO pages VALUES (7, 'default', 'a', 'A', 'note', 'active', 2, NULL, 5, 1, 4, '[]', '')",
+        "INSERT INTO page_texts VALUES (7, 'kiln', 'kiln', 'kiln')",
+        "INSERT INTO chunks VALUES (9, 7, 0, 4, 'kiln', NULL)",
+        "INSERT INTO chunks_fts (rowid, text) VALUES (9, 'kiln')",
+    ):
+        list(connection.execute(statement))
+    connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", (first.number, first.name, first.checksum))
+    connection.close()
+    store = SqliteStore(path)
+    assert slugs(store, "kiln") == ["a"]
+    assert [one.chunk for one in store.index.waiting(0, 9)] == [9]
+    put(store, "a", "soup")
+    assert (slugs(store, "kiln"), slugs(store, "soup")) == ([], ["a"])
