@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-BANDS = {"medium": (Fraction(5, 100), Fraction(25, 100)), "hard": (Fraction(20, 100), Fraction(65, 100))}
+BANDS = {"medium": (Fraction(2, 100), Fraction(25, 100)), "hard": (Fraction(20, 100), Fraction(65, 100))}
 
 
 @pytest.fixture(scope="module")

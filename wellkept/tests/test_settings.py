@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from wellkept.errors import SettingsError
-from wellkept.settings import Settings, load_settings, make_private
+from wellkept.model import Message
+from wellkept.settings import Settings, load_settings, make_private, open_memory
 
 
 def env(tmp_path: Path, **more: str) -> dict[str, str]:
@@ -65,6 +66,8 @@ def test_transcript_roots_are_added_to_the_harnesses_own(tmp_path: Path) -> None
         ('transcript_roots = ["a"]', "absolute"),
         ("transcript_roots = [1]", "transcript_roots"),
         ("capture_queries = 1", "capture_queries"),
+        ('arms_off = "topic"', "arms_off: expected a list of topic"),
+        ('arms_off = ["alias"]', "arms_off: no arm 'alias' can be switched off. Known: topic"),
         ("source", "not TOML"),
         ('data_dir = "/elsewhere"', "unknown key 'data_dir'"),
     ],
@@ -89,6 +92,21 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 def test_a_bad_option_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="the command line: budget_ms"):
         load_settings(env(tmp_path), {"budget_ms": -1})
+
+
+@pytest.mark.req("C-335")
+def test_the_topic_arm_is_switched_off_by_the_file(tmp_path: Path) -> None:
+    page = "---\ntitle: Kiln in the yard\n---\n\nThe kiln may be opened below 90 degrees.\n"
+    question = "when may we open the kiln again, at how many degrees?"
+    found = []
+    for place, text in (("on", ""), ("off", 'arms_off = ["topic"]\n')):
+        (tmp_path / place).mkdir()
+        memory = open_memory(load_settings(written(tmp_path / place, text)))
+        memory.put_page("default", "notes/kiln", page)
+        context = memory.context("default", [Message("user", question)])
+        found.append([pointer.slug for pointer in (*context.pointers, *memory.pointers("default", question)[0])])
+        memory.close()
+    assert found == [["notes/kiln", "notes/kiln"], []]
 
 
 def test_capture_is_switched_by_the_file_and_by_a_variable_of_0_or_1(tmp_path: Path) -> None:

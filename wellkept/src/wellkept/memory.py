@@ -97,7 +97,7 @@ class Memory:
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
-    needed, searches go by words alone.
+    needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused.
     """
 
     def __init__(
@@ -107,9 +107,11 @@ class Memory:
         *,
         embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
+        arms_off: Collection[str] = (),
     ) -> None:
         self.store, self.capture = store, capture
         self.reranker = reranker
+        self.arms_off = frozenset(arms_off)
         self._open_embedder = embedder
         self._embedder: Embedder | None = None
         self._background: Background | None = None
@@ -560,6 +562,7 @@ class Memory:
             session=None if session is None else page_slug(session).removeprefix(FOLDER),
             budget=Budget() if budget is None else budget,
             now=_at(now),
+            arms_off=self.arms_off,
         )
         alone = len(window) == 1 and not prior and budget in (None, Budget())
         slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
@@ -625,7 +628,9 @@ class Memory:
         if suppression not in get_args(Suppression):
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         began = time.perf_counter()
-        found = recall.turn_pointers(self.store, source, text, prior=prior, pages=pages, suppression=suppression)
+        found = recall.turn_pointers(
+            self.store, source, text, prior=prior, pages=pages, suppression=suppression, arms_off=self.arms_off
+        )
         slugs = [pointer.slug for pointer in found[0]]
         self._capture("pointers", source, text, slugs, "in a conversation" if prior else f"limit {pages}", began)
         return found

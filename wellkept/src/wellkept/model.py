@@ -216,6 +216,14 @@ class NameMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Openings:
+    """How many live pages a source has, and the slugs of those that hold a word with a beginning."""
+
+    pages: int
+    holding: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A searchable piece of a page, in reading order.
 

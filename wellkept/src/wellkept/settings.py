@@ -39,6 +39,8 @@ class Settings:
     """Directories under which a hook may read transcripts: the harnesses' own, then those that were added."""
     budget_ms: int = 400
     """How long the daemon works on one request before it answers without."""
+    arms_off: tuple[str, ...] = ()
+    """Ways of bringing pages unasked that are switched off, of those in SWITCHES of `wellkept.recall`."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
@@ -130,7 +132,12 @@ def open_memory(settings: Settings) -> Memory:
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
-    return Memory(open_store("sqlite", settings.database), capture, embedder=lambda: open_embedder(settings))
+    return Memory(
+        open_store("sqlite", settings.database),
+        capture,
+        embedder=lambda: open_embedder(settings),
+        arms_off=settings.arms_off,
+    )
 
 
 def make_private(directory: Path) -> None:
@@ -258,6 +265,18 @@ def _roots(value: object) -> tuple[Path, ...]:
     return paths
 
 
+def _arms(value: object) -> tuple[str, ...]:
+    from wellkept.recall import SWITCHES
+
+    known = ", ".join(SWITCHES)
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"expected a list of {known}, not {value!r}")
+    for arm in value:
+        if arm not in SWITCHES:
+            raise ValueError(f"no arm {arm!r} can be switched off. Known: {known}")
+    return tuple(value)
+
+
 def _milliseconds(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 600_000:
         raise ValueError(f"expected whole milliseconds from 1 to 600000, not {value!r}")
@@ -285,6 +304,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "hooks": _switch,
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
+    "arms_off": _arms,
     "capture_queries": _switch,
     "extractor_url": _address,
     "extractor_model": _source,

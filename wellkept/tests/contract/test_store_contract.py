@@ -289,6 +289,56 @@ def test_very_many_words_are_no_error(store: Store) -> None:
     assert hits(store, *(f"w{number}" for number in range(5000)), "needle") == ["a"]
 
 
+# -- beginnings of words
+
+
+def holding(store: Store, *beginnings: str, most: int = 10, source: str = "default") -> dict[str, list[str]]:
+    known = store.find_beginnings(source, beginnings, most)
+    return {beginning: sorted(slugs) for beginning, slugs in known.holding.items()}
+
+
+def test_pages_are_found_by_how_a_word_begins(store: Store) -> None:
+    put(store, "a", text="Kostümleri diktik")
+    put(store, "b", text="the costume of Orhan")
+    put(store, "c", text="晚上十点锁门")
+    put(store, "dead", text="costumes", status="superseded")
+    put(store, "said", text="costumes", type="conversation")
+    assert holding(store, "kost", "costu", "锁门", "nothing", '"', "") == {
+        "kost": ["a"],
+        "costu": ["b"],
+        "锁门": ["c"],
+        "nothing": [],
+    }
+    assert store.find_beginnings("default", ["kost"], 10).pages == 3
+
+
+def test_beginnings_are_looked_for_in_one_source_and_up_to_a_number(store: Store) -> None:
+    for slug in ("a", "b", "c"):
+        put(store, slug, text="harbour")
+    put(store, "x", text="harbour", source="other")
+    assert len(holding(store, "harb", most=2)["harb"]) == 2
+    assert holding(store, "harb", source="other") == {"harb": ["x"]}
+    assert holding(store, "harb", source="\ud800") == {}
+    assert store.find_beginnings("none", ["harb"], 5).pages == 0
+
+
+def test_a_page_put_in_the_same_transaction_is_found_by_beginnings(store: Store) -> None:
+    with store.transaction():
+        put(store, "a", text="harbour")
+        assert holding(store, "harb") == {"harb": ["a"]}
+
+
+def test_live_pages_are_read_by_their_slugs(store: Store) -> None:
+    put(store, "b", body="words", summary="short", trust=Trust.AGENT_WRITTEN)
+    put(store, "a")
+    put(store, "dead", status="superseded")
+    put(store, "said", type="conversation")
+    put(store, "a", source="other")
+    found = store.page_refs("default", ["b", "a", "dead", "said", "missing", "\ud800", "b"])
+    assert [(page.source, page.slug) for page in found] == [("default", "a"), ("default", "b")]
+    assert (found[1].summary, found[1].body_start, found[1].trust) == ("short", "words", Trust.AGENT_WRITTEN)
+
+
 # -- facts
 
 

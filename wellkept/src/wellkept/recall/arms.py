@@ -147,6 +147,21 @@ ARMS: tuple[Arm, ...] = (
 _KINDS = tuple(dict.fromkeys(arm.kind for arm in ARMS))
 
 
+def _none(_: str) -> tuple[str, ...]:
+    return ()
+
+
+def _never(_: Sighting) -> bool:
+    return False
+
+
+TOPIC = Arm("topic", "title", 0.60, len(ARMS), 2, _never, _none)
+"""Pages that a turn needs without naming any: no sighting leads to them."""
+
+SWITCHES: tuple[str, ...] = (TOPIC.name,)
+"""Arms that a person may switch off."""
+
+
 @dataclass(frozen=True, slots=True)
 class NameIndex:
     """What the store knows of the names sighted: pages by kind and key, and the arms that could not be asked.

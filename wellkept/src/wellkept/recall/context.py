@@ -12,10 +12,11 @@ from time import perf_counter
 from typing import Literal
 
 from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
-from wellkept.recall.arms import NameIndex, Sighted, gather, look_up
+from wellkept.recall.arms import TOPIC, NameIndex, Sighted, gather, look_up
 from wellkept.recall.candidates import ends, sightings
 from wellkept.recall.render import pointer_to, render
 from wellkept.recall.suppress import Suppression, already_shown
+from wellkept.recall.topic import LEAST, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
 from wellkept.storage import Store
@@ -41,15 +42,18 @@ def turn_pointers(
     prior: str,
     pages: int = 3,
     suppression: Suppression = "slug-and-title",
+    arms_off: Collection[str] = (),
 ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
-    """Pointers to the first `pages` pages that one turn names, and what was degraded.
+    """Pointers to the first `pages` pages that one turn names, else to the one it needs, and what was degraded.
 
     `prior` is what the conversation already holds, this turn left out; pages shown there are not brought again.
     """
     sighted = _sighted(text)
     index = look_up(store, source, [sighted])
-    fresh = _unseen(mentions_in_turn(index, sighted.sightings, text), prior, suppression)
-    return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), _degraded(index)
+    named = mentions_in_turn(index, sighted.sightings, text)
+    topical, failed = ((), ()) if named or TOPIC.name in arms_off else _topical(store, source, text, 0)
+    fresh = _unseen((*named, *topical), prior, suppression)
+    return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), (*_degraded(index), *failed)
 
 
 def window_volunteers(
@@ -80,8 +84,11 @@ def turn_context(
     budget: Budget,
     now: datetime,
     fragments: Collection[str] = FRAGMENTS,
+    arms_off: Collection[str] = (),
 ) -> TurnContext:
     """What a hook injects on a turn: the window's pages, related pages and facts, within the budget.
+
+    A newest message that names no page may still need one, which comes after the window's.
 
     The newest message of the window is the prompt. `session` names the conversation whose facts come first; without
     any, those recorded in the 24 hours before `now`. What does not fit is dropped, facts first and pointers last.
@@ -92,7 +99,8 @@ def turn_context(
     degraded: tuple[str, ...] = ()
     if {"pointers", "volunteers"} & set(fragments):
         mentions, index = _window_mentions(store, source, window)
-        degraded = _degraded(index)
+        topical, failed = _needed(store, source, window, mentions) if TOPIC.name not in arms_off else ((), ())
+        mentions, degraded = (*mentions, *topical), (*_degraded(index), *failed)
         fresh = _unseen(mentions, prior, "slug-only")
         if "pointers" in fragments:
             pointers = tuple(pointer_to(mention) for mention in fresh[: max(0, budget.pages)])
@@ -167,6 +175,29 @@ _remembered_long = lru_cache(maxsize=_LONG_TEXTS)(lambda text: gather(sightings(
 def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -> tuple[Mention, ...]:
     shown = already_shown(prior, suppression)
     return tuple(mention for mention in mentions if not shown(mention.page))
+
+
+def _needed(
+    store: Store, source: str, window: Sequence[Message], mentions: Sequence[Mention]
+) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """The page that the newest message needs, if it is the user's and names none, and what failed."""
+    if not window or window[-1].role != "user" or any(mention.in_newest for mention in mentions):
+        return (), ()
+    found, failed = _topical(store, source, window[-1].text, min(len(window), TURNS) - 1)
+    known = {mention.page.slug for mention in mentions}
+    return tuple(mention for mention in found if mention.page.slug not in known), failed
+
+
+def _topical(store: Store, source: str, text: str, turn: int) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+    """The page that a turn needs without naming any, and what failed."""
+    try:
+        found = topic(store, source, text)
+    except Exception:
+        LOG.exception("the topic of a turn could not be looked up")
+        return (), (f"arm_failed:{TOPIC.name}",)
+    if found is None or found.likely < LEAST:
+        return (), ()
+    return (Mention(found.page, TOPIC, found.page.title, (turn,), True, True),), ()
 
 
 def _degraded(index: NameIndex) -> tuple[str, ...]:

@@ -14,7 +14,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
-from wellkept.model import Change, Chunk, Fact, Hit, Item, Mark, Name, NameKind, NameMatch, Page, Source, Usage, Use
+from wellkept.model import (
+    Change,
+    Chunk,
+    Fact,
+    Hit,
+    Item,
+    Mark,
+    Name,
+    NameKind,
+    NameMatch,
+    Openings,
+    Page,
+    PageRef,
+    Source,
+    Usage,
+    Use,
+)
 from wellkept.providers import EmbedderId
 
 if TYPE_CHECKING:
@@ -115,6 +131,12 @@ class Store(Protocol):
 
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal)."""
+
+    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+        """For each beginning of a word the live pages that hold such a word, at most `most`; conversations left out."""
+
+    def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
+        """What a pointer needs to know of the live pages of these slugs, by slug."""
 
     def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.

@@ -37,6 +37,7 @@ from wellkept.model import (
     Name,
     NameKind,
     NameMatch,
+    Openings,
     Page,
     PageRef,
     Provenance,
@@ -130,6 +131,24 @@ CROSS JOIN pages AS p ON p.source = named.source
 CROSS JOIN page_texts AS t ON t.page_id = p.id
 WHERE p.status = 'active' AND p.type <> 'conversation'
 ORDER BY n.key, p.slug
+"""
+
+_PAGE_REFS = """
+SELECT p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+FROM json_each(?) AS wanted
+CROSS JOIN pages AS p ON p.source = ? AND p.slug = wanted.value
+CROSS JOIN page_texts AS t ON t.page_id = p.id
+WHERE p.status = 'active' AND p.type <> 'conversation'
+ORDER BY p.slug
+"""
+
+_PAGES_HOLDING = """
+SELECT DISTINCT p.slug
+FROM chunks_fts
+CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
+CROSS JOIN pages AS p ON p.id = c.page_id
+WHERE chunks_fts MATCH ? AND p.source = ? AND p.status = 'active' AND p.type <> 'conversation'
+LIMIT ?
 """
 
 _MATCHING_CHUNKS = """
@@ -255,6 +274,7 @@ class SqliteStore:
         self._unindexed: tuple[int, ...] = ()
         self._names_written = 0
         self._known: dict[str, _Known] = {}
+        self._counted: dict[str, tuple[tuple[int, int], int]] = {}
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -525,6 +545,50 @@ class SqliteStore:
                 title, text, trust = texts[chunk_id]
                 hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
         return tuple(hits)
+
+    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+        """For each beginning of a word the live pages that hold such a word, at most `most`; conversations left out.
+
+        What is in a script without spaces is looked for as it is. The index knows English words by their stems.
+        """
+        asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
+        if not asked or not _is_storable(source):
+            return Openings(0, {})
+        if self._owner == threading.get_ident():
+            self._index()
+        with self._reading(), self._read_soundly():
+            pages = self._live_pages(source)
+            holding = {
+                beginning: frozenset(slug for (slug,) in self._select(_PAGES_HOLDING, (phrase, source, _at_most(most))))
+                for beginning in asked
+                for phrase in [_beginning(beginning)]
+                if phrase
+            }
+        return Openings(pages, holding)
+
+    def _live_pages(self, source: str) -> int:
+        """How many live pages the source has; counted again only when something was written."""
+        state = None if self._owner == threading.get_ident() else self._state()
+        state_then, pages = self._counted.get(source, (None, 0))
+        if state is None or state_then != state:
+            ((pages,),) = self._select(
+                "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
+                (source,),
+            )
+            if len(self._counted) >= _KNOWN_SOURCES:
+                self._counted.clear()
+            if state is not None:
+                self._counted[source] = state, pages
+        return pages
+
+    def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
+        """What a pointer needs to know of the live pages of these slugs, by slug; conversations left out."""
+        wanted = [slug for slug in dict.fromkeys(slugs) if _is_storable(slug)]
+        if not wanted or not _is_storable(source):
+            return ()
+        rows = self._select(_PAGE_REFS, (json.dumps(wanted, ensure_ascii=False), source))
+        with self._read_soundly():
+            return tuple(_page_ref(row) for row in rows)
 
     # -- facts
 
@@ -953,6 +1017,15 @@ def _searched(text: str) -> str | None:
     if text.isascii():
         return None
     return str(_UNSPACED.sub(r" \g<0> ", fold(text)))
+
+
+def _beginning(text: str) -> str:
+    """The words of the index that begin with a text, as a query; "" when it holds none."""
+    if not any(char.isalnum() for char in text):
+        return ""
+    spaced = _searched(text) or text
+    quoted = '"' + spaced.replace('"', '""') + '"'
+    return quoted if _UNSPACED.search(text) else quoted + "*"
 
 
 def _chunk_row(page_id: int, chunk: Chunk) -> _Values:
