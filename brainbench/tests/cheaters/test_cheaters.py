@@ -7,7 +7,7 @@ and in the order of the files, every cheater beats its twin: the tricks work. Pl
 from __future__ import annotations
 
 import json
-import secrets
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, judge
 from brainbench.systems.fence import can_fence
 
-pytestmark = [pytest.mark.req("C-642"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.req("C-642"), pytest.mark.timeout(300), pytest.mark.xdist_group("cheaters")]
 PAIRS = 8
 HARNESSES = ("openclaw", "codex")
 CHEATERS = (
@@ -55,15 +55,17 @@ def _importable_by_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def names() -> Iterator[str]:
-    """Names that stand in no other file, be it one that an earlier run of these tests has left."""
-    fresh = "".join(secrets.choice(ascii_lowercase) for _ in range(8))
+    """Names that stand in no other file."""
     for first, second in product(ascii_lowercase[:16], repeat=2):
-        yield f"Quor{first}vel Tash{second}{fresh}"
+        yield f"Quor{first}vel Tash{second}nim"
 
 
 @pytest.fixture(scope="module")
-def private(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pairs of a fixture that asks and its silent twin with the same brain, one after the other."""
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Pairs of a fixture that asks and its silent twin with the same brain, one after the other.
+
+    It is removed, or the next run would find its gold in what this one has left.
+    """
     place, named = tmp_path_factory.mktemp("private"), names()
     for folder in ("fixtures", "gold"):
         (place / folder).mkdir()
@@ -71,7 +73,8 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Path:
         known, other = next(named), next(named)
         write(place, f"{number:02}-asks", "direct", [known, other], asking(known, other))
         write(place, f"{number:02}-silent", "silent", [known, other], quiet(known))
-    return place
+    yield place
+    shutil.rmtree(place)
 
 
 Line = tuple[str, str, str | None]
