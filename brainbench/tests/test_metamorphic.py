@@ -146,3 +146,13 @@ def test_every_page_that_goes_another_way_counts_where_people_are_renamed() -> N
     after = cell("push", 200, "f/1/people/nose-vummepf")
     found = metamorphic._compared(PEOPLE, "s", (before,), (after,))
     assert (found.turned, found.of) == (2, 200)
+
+
+def test_a_slip_of_a_name_is_renamed_as_the_name_is() -> None:
+    page = {"slug": "people/tolland", "content": "---\ntitle: Mira Tolland\ntype: person\n---\n\nShe rows.\n"}
+    script = {"setup": [page], "events": [{"event_id": 1, "text": "Where does Tollnad row?"}]}
+    changed, _ = with_people_renamed(script, {})
+    said = changed["events"][0]["text"]
+    assert changed["setup"][0]["content"].splitlines()[1] == "title: Nose Vummepf"
+    assert "Vummpef" in said
+    assert "Where does" in said

@@ -10,8 +10,9 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from brainbench.suites import Cell
 _PERSON = re.compile(r"^type:\s*[\"']?person\b", re.MULTILINE)
 _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 _NAME = re.compile(r"\b[A-Z][a-z]{3,}\b")
+_NEAR = 0.75
+"""How alike a word and a name are, from 0 to 1, where one may be a slip of the other."""
 _RINGS = ("aeiou", "bcdfghjklmnpqrstvwxz")
 _NEXT = {letter: ring[(at + 1) % len(ring)] for ring in _RINGS for at, letter in enumerate(ring)}
 _RING = {letter: ring[0] for ring in _RINGS for letter in ring}
@@ -116,9 +119,16 @@ def with_people_renamed(fixture: Document, gold: Document) -> tuple[Document, Do
     pages = [page.get("content", "") for page in fixture.get("setup") or fixture.get("seed_pages") or []]
     titles = [found.group(1) for page in pages if _PERSON.search(page) for found in _TITLE.finditer(page)]
     words: list[str] = _NAME.findall(" ".join(titles))
+    said = " ".join(str(event.get("text", "")) for event in fixture.get("events") or fixture.get("turns") or [])
+    words += _slips(_NAME.findall(said), words)
     names = {word: "".join(map(_next_letter, word)) for word in words}
     pair = (json.loads(renamed(json.dumps(document, ensure_ascii=False), names)) for document in (fixture, gold))
     return next(pair), next(pair)
+
+
+def _slips(said: Iterable[str], names: Sequence[str]) -> list[str]:
+    """The words that a slip of the keys may have made of a name: they change as the name does."""
+    return [word for word in dict.fromkeys(said) if word not in names and get_close_matches(word, names, 1, _NEAR)]
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
