@@ -248,7 +248,8 @@ def openapi() -> str:
     routes = importlib.import_module("wellkept.serve.routes")
     # The description depends on no memory: none is opened.
     app = door.application(routes.Desk(memory=None, tokens=None, clock=None))
-    return json.dumps(app.openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    described = {**app.openapi(), "x-generated-by": "python docs/generate.py"}
+    return json.dumps(described, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def cli() -> str:
