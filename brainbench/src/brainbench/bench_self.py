@@ -68,7 +68,7 @@ SWEEPS: Mapping[str, tuple[tuple[str, tuple[str, ...], float, float | None], ...
         ("C-1101: sweep with real hook processes", (), 10.0, 200.0),
         ("C-1102: sweep with the hook in process", ("--hook-inproc",), 2.5, None),
     ),
-    "core": (("C-1107: core corpus with the hook in process", ("--hook-inproc",), 60.0, 400.0),),
+    "core": (("C-1107: core corpus with the hook in process", ("--hook-inproc",), 30.0, 400.0),),
 }
 """What is swept: id and title, flags, budget of CPU seconds and of memory. Those of `v1` are meant for that corpus."""
 
