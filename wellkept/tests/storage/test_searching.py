@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from wellkept.errors import EmbedderMismatch
 from wellkept.model import Chunk, Fact, Page, Provenance, Status
@@ -18,6 +20,7 @@ from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
 from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
+from wellkept.storage.view import NO_TIME, PageEntry, View, dots, packed_signs
 
 WHO = EmbedderId("small", 70)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -255,3 +258,46 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     assert len(store.facts("default", told_in="conversations/x")) == 1
     assert store.facts("default", told_in="conversations/y") == ()
     sound(store)
+
+
+def crowded(rows: int, draw: np.random.Generator) -> NDArray[np.float32]:
+    """Vectors as those of texts: a few of the directions tell most, and some texts are close to each other."""
+    axes = np.random.default_rng(2).normal(size=(64, 384))
+    mixed = draw.laplace(size=(rows, 64)) / np.sqrt(1 + np.arange(64)) @ axes
+    return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+
+
+def view_of(vectors: NDArray[np.float32]) -> View:
+    view = View()
+    signs = packed_signs(vectors)
+    rows = [(1 + at // 20, 1 + at, at % 20, 9, None, None, signs[at]) for at in range(len(vectors))]
+    view.put([PageEntry(1 + at, f"p{at}", "note", NO_TIME) for at in range(len(vectors) // 20)], rows)
+    return view
+
+
+def test_what_is_nearest_by_signs_holds_what_is_nearest() -> None:
+    draw = np.random.default_rng(5)
+    vectors = crowded(20_000, draw)
+    view, among = view_of(vectors), np.ones(20_000, np.bool_)
+    queries = crowded(40, draw)
+    among[::7] = False
+    held = {10: 0, 200: 0}
+    for query in queries:
+        rows = view.nearest(query, among, 600)
+        assert len(rows) == 600
+        assert among[rows].all()
+        order = np.argsort(np.where(among, -(vectors @ query), 9))
+        for depth in held:
+            held[depth] += int(np.isin(order[:depth], rows).sum())
+    assert held[10] / 400 >= 0.995
+    assert held[200] / 8000 >= 0.9
+    assert len(view.nearest(queries[0], np.arange(20_000) < 500, 600)) == 500
+
+
+def test_rows_are_multiplied_as_they_should_be_and_by_this_thread_alone() -> None:
+    vectors = crowded(3_000, np.random.default_rng(5))
+    began, used = time.perf_counter(), time.process_time()
+    for _ in range(50):
+        found = dots(vectors, vectors[0])
+    assert time.process_time() - used <= 1.2 * (time.perf_counter() - began) + 0.02
+    assert np.allclose(found, vectors @ vectors[0], atol=1e-6)
