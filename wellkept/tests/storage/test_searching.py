@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import time
+from contextlib import nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -10,15 +12,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from wellkept.errors import EmbedderMismatch
-from wellkept.model import Chunk, Page, Status
+from wellkept.model import Chunk, Fact, Page, Provenance, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
 from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
+from wellkept.storage.view import NO_TIME, PageEntry, View, dots, packed_signs
 
 WHO = EmbedderId("small", 70)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def put(store: SqliteStore, slug: str, *texts: str, source: str = "default", status: Status = "active") -> None:
@@ -182,3 +187,117 @@ def test_views_that_were_forgotten_are_read_anew(tmp_path: Path) -> None:
     assert slugs(store, "kiln") == ["a"]
     store.index.forget_views()
     assert slugs(store, "kiln") == ["a"]
+
+
+def openings(store: SqliteStore, *beginnings: str) -> dict[str, list[str]]:
+    found = store.find_beginnings("default", beginnings, 9).holding
+    return {beginning: sorted(found[beginning]) for beginning in beginnings}
+
+
+def put_as(store: SqliteStore, slug: str, kind: str, *texts: str) -> None:
+    store.put_page(Page("default", slug, slug, "", type=kind), [Chunk(at, text) for at, text in enumerate(texts)], ())
+
+
+def sound(store: SqliteStore) -> None:
+    for index in ("chunks_fts", "written_fts"):
+        list(store._writer.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)"))
+
+
+def test_a_page_that_becomes_a_conversation_is_no_longer_what_a_turn_speaks_of_and_the_other_way_round() -> None:
+    store = SqliteStore(":memory:")
+    for together in (False, True):
+        with store.transaction() if together else nullcontext():
+            put_as(store, "a", "note", "kiln", "glaze")
+            put_as(store, "b", "conversation", "kiln")
+            assert openings(store, "kil", "glaz") == {"kil": ["a"], "glaz": ["a"]}
+            put_as(store, "a", "conversation", "kiln")
+            put_as(store, "b", "note", "kiln", "soup")
+            assert openings(store, "kil", "glaz", "sou") == {"kil": ["b"], "glaz": [], "sou": ["b"]}
+        sound(store)
+        store.reset()
+        sound(store)
+        assert openings(store, "kil") == {"kil": []}
+
+
+def test_looking_for_what_a_turn_speaks_of_takes_no_longer_with_many_conversations() -> None:
+    store, steps = SqliteStore(":memory:"), []
+    for conversations in (0, 300):
+        for number in range(conversations):
+            put_as(store, f"said-{number}", "conversation", "kiln " * 3)
+        put_as(store, "a", "note", "kiln")
+        openings(store, "kil")
+        counted = [0]
+        store._reader.set_progress_handler(lambda counted=counted: bool(counted.append(1)), 10)  # type: ignore[misc]
+        assert openings(store, "kil") == {"kil": ["a"]}
+        store._reader.set_progress_handler(None)
+        steps.append(len(counted))
+    assert steps[1] <= steps[0] + 2
+
+
+def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    store = SqliteStore(path)
+    put_as(store, "a", "note", "kiln")
+    put_as(store, "b", "conversation", "kiln")
+    told = Provenance("note", None, "conversations/x")
+    store.put_facts("default", None, [Fact(None, "default", "Der Töpferofen", "a", "fact", told)], NOW)
+    store.close()
+    connection = apsw.Connection(str(path))
+    for statement in (
+        "DROP TABLE facts_fts",
+        "DROP TABLE written_fts",
+        "DROP VIEW written_searched",
+        *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
+        "DELETE FROM schema_version WHERE version = 4",
+    ):
+        list(connection.execute(statement))
+    connection.close()
+    store = SqliteStore(path)
+    assert openings(store, "kil") == {"kil": ["a"]}
+    assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
+    assert len(store.facts("default", told_in="conversations/x")) == 1
+    assert store.facts("default", told_in="conversations/y") == ()
+    sound(store)
+
+
+def crowded(rows: int, draw: np.random.Generator) -> NDArray[np.float32]:
+    """Vectors as those of texts: a few of the directions tell most, and some texts are close to each other."""
+    axes = np.random.default_rng(2).normal(size=(64, 384))
+    mixed = draw.laplace(size=(rows, 64)) / np.sqrt(1 + np.arange(64)) @ axes
+    return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+
+
+def view_of(vectors: NDArray[np.float32]) -> View:
+    view = View()
+    signs = packed_signs(vectors)
+    rows = [(1 + at // 20, 1 + at, at % 20, 9, None, None, signs[at]) for at in range(len(vectors))]
+    view.put([PageEntry(1 + at, f"p{at}", "note", NO_TIME) for at in range(len(vectors) // 20)], rows)
+    return view
+
+
+def test_what_is_nearest_by_signs_holds_what_is_nearest() -> None:
+    draw = np.random.default_rng(5)
+    vectors = crowded(20_000, draw)
+    view, among = view_of(vectors), np.ones(20_000, np.bool_)
+    queries = crowded(40, draw)
+    among[::7] = False
+    held = {10: 0, 200: 0}
+    for query in queries:
+        rows = view.nearest(query, among, 600)
+        assert len(rows) == 600
+        assert among[rows].all()
+        order = np.argsort(np.where(among, -(vectors @ query), 9))
+        for depth in held:
+            held[depth] += int(np.isin(order[:depth], rows).sum())
+    assert held[10] / 400 >= 0.995
+    assert held[200] / 8000 >= 0.985
+    assert len(view.nearest(queries[0], np.arange(20_000) < 500, 600)) == 500
+
+
+def test_rows_are_multiplied_as_they_should_be_and_by_this_thread_alone() -> None:
+    vectors = crowded(3_000, np.random.default_rng(5))
+    began, used = time.perf_counter(), time.process_time()
+    for _ in range(50):
+        found = dots(vectors, vectors[0])
+    assert time.process_time() - used <= 1.2 * (time.perf_counter() - began) + 0.02
+    assert np.allclose(found, vectors @ vectors[0], atol=1e-6)

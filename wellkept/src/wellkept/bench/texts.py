@@ -44,6 +44,10 @@ class Speech:
         ]
         self._weights = list(accumulate(1 / (rank + 10) for rank in range(_WORDS)))
 
+    def begin(self, place: object) -> None:
+        """Go on from a place of its own, whatever was said before: one part is the same without the others."""
+        self._random.seed(str(place))
+
     def words(self, count: int) -> list[str]:
         """So many words, common ones often."""
         return self._random.choices(self._words, cum_weights=self._weights, k=count)

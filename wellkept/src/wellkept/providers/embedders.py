@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import sys
 import threading
 from collections.abc import Callable, Sequence
-from hashlib import sha256
+from contextlib import suppress
+from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -86,19 +89,25 @@ class OnnxEmbedder:
         except ImportError as error:
             raise ModelUnavailable(str(self._model), f"onnxruntime is not installed ({error})") from None
         try:
-            weights = self._model.read_bytes()
+            with self._model.open("rb") as weights:
+                digest = file_digest(weights, "sha256").hexdigest()
         except OSError as error:
             raise ModelUnavailable(str(self._model), error.strerror or str(error)) from None
-        if self._expected is not None and sha256(weights).hexdigest() != self._expected:
+        if self._expected not in (None, digest):
             raise ModelUnavailable(str(self._model), "it is not the model that this wellkept knows. Install it again")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # An arena keeps the most that it ever needed, for good.
+        options.enable_cpu_mem_arena = False
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 4
         try:
-            return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+            # By its path: the weights given as bytes would be held beside what is made of them.
+            return onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise ModelUnavailable(str(self._model), f"it cannot be loaded: {error}") from None
+        finally:
+            give_memory_back()
 
 
 class EndpointEmbedder:
@@ -157,6 +166,13 @@ def in_folder(folder: Path) -> OnnxEmbedder:
     return OnnxEmbedder(
         model, EmbedderId(f"{folder.name}@{digest}", dimension), bert_uncased if own is None else lambda: own
     )
+
+
+def give_memory_back() -> None:
+    """Let the system have what was freed while a model was loaded, as much again as the model; where it can be told."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -33,8 +33,15 @@ def recalled(
     With `as_of` facts as they held then, and no pages, of which only the present is known. With `history` facts that
     were ended come too.
     """
-    told = store.facts(source, entity, ended=history or as_of is not None)
-    facts = fitting_facts([fact for fact in told if as_of is None or held(fact, as_of)], query, limit)
+    facts = fitting_facts(
+        store,
+        source,
+        query,
+        limit,
+        entity=entity,
+        ended=history or as_of is not None,
+        among=lambda fact: as_of is None or held(fact, as_of),
+    )
     hits = search(source, query, limit) if entity is None and as_of is None else ()
     lanes: list[tuple[float, int, str, Fact | Hit]] = []
     lanes += [(_score(rank), 0, f"fact:{fact.id}", fact) for rank, fact in enumerate(facts, start=1)]

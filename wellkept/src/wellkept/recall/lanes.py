@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wellkept.storage import SearchIndex
-from wellkept.storage.view import Ints, Mask, View, packed_signs
+from wellkept.storage.view import Ints, Mask, View, dots
 
 Floats = NDArray[np.float64]
 
 CANDIDATES = 200
 """Rows that one lane hands on; and, so that no long page hides others, the best row of as many pages."""
-RESCORED = 800
-"""Rows whose vectors are compared exactly, at least; in large memories one in RESCORED_SHARE."""
-RESCORED_SHARE = 200
+RESCORED = 600
+"""Rows whose vectors are compared exactly."""
 
 _SATURATION, _LENGTH_WEIGHT = 0.9, 0.4
 
@@ -57,29 +56,29 @@ def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequen
 
 def lexical(view: View, permitted: Mask, postings: Postings) -> Lane:
     """BM25 over chunks."""
-    return best("lexical", view, _bm25(postings.words, view.chars, permitted), permitted)
+    scores = _bm25(postings.words, view.chars, permitted)
+    return best("lexical", view, scores, np.flatnonzero(scores))
 
 
 def context(view: View, permitted: Mask, postings: Postings) -> Lane:
     """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
-    follows = view.follows()
-    chars = view.chars.copy()
-    chars[1:][follows[1:]] += view.chars[:-1][follows[1:]]
+    goes_on, chars = view.joined()
     words = []
     for held, counts in postings.words:
-        total = np.zeros(view.size + 1)
-        total[held] = counts
-        after = held + 1
-        total[after] += counts * np.append(follows, False)[after]
-        reached = np.flatnonzero(total[:-1])
-        words.append((reached, total[reached]))
-    return best("context", view, _bm25(words, chars, permitted), permitted)
+        followed = goes_on[held]
+        rows = np.concatenate((held, held[followed] + 1))
+        order = np.argsort(rows, kind="stable")
+        rows, twice = rows[order], np.concatenate((counts, counts[followed]))[order]
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        words.append((rows[first], np.add.reduceat(twice, first) if len(first) else twice))
+    scores = _bm25(words, chars, permitted)
+    return best("context", view, scores, np.flatnonzero(permitted & (scores > 0)))
 
 
 def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
     """BM25 over whole pages, by the number of the page in the view."""
     count = len(view.pages)
-    chars = np.bincount(view.page[permitted], view.chars[permitted], count).astype(np.float64)
+    chars = np.bincount(view.page, view.chars * permitted, count).astype(np.float64)
     words = []
     for held, counts in postings.words:
         total = np.bincount(view.page[held], counts, count).astype(np.float64)
@@ -91,20 +90,14 @@ def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
 
 def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
     """Cosine of the query's vector and each chunk's: exact for the rows whose signs are nearest to the query's."""
-    rows = np.flatnonzero(permitted & view.signed)
-    depth = max(RESCORED, len(rows) // RESCORED_SHARE)
-    if len(rows) > depth:
-        signs = np.frombuffer(packed_signs(query[np.newaxis])[0], np.uint64)
-        rows = rows[np.argpartition(view.apart(signs)[rows], depth - 1)[:depth]]
+    rows = view.nearest(query, permitted, RESCORED)
     chunks, vectors = index.vectors(view.chunk[rows].tolist())
     if not len(chunks):
         return Lane("vector", np.array([], np.int64), np.array([]))
-    scores = np.full(view.size, -np.inf)
+    scores = np.zeros(view.size)
     found = view.rows_of(chunks)
-    scores[found] = vectors @ query
-    known = np.zeros(view.size, np.bool_)
-    known[found] = True
-    return best("vector", view, scores, known)
+    scores[found] = dots(vectors, query)
+    return best("vector", view, scores, np.sort(found[scores[found] > 0]))
 
 
 def exact(view: View, permitted: Mask, named: Mapping[str, float], words: Lane) -> Lane:
@@ -124,9 +117,8 @@ def exact(view: View, permitted: Mask, named: Mapping[str, float], words: Lane) 
     return Lane("exact", np.array(rows, np.int64), np.array(shares, np.float64))
 
 
-def best(name: str, view: View, scores: Floats, among: Mask) -> Lane:
-    """The CANDIDATES best rows with a score above 0, and the best row of the CANDIDATES best pages."""
-    rows = np.flatnonzero(among & (scores > 0))
+def best(name: str, view: View, scores: Floats, rows: Ints) -> Lane:
+    """Of the rows, all with a score above 0, the CANDIDATES best, and the best row of the CANDIDATES best pages."""
     if len(rows) <= CANDIDATES:
         return ordered(name, rows, scores)
     floor = float(np.partition(scores[rows], -CANDIDATES)[-CANDIDATES])
@@ -148,7 +140,7 @@ def ordered(name: str, rows: Ints, scores: Floats, floor: float = 0.0) -> Lane:
 def _bm25(words: Sequence[tuple[Ints, Floats]], chars: Floats, among: Mask) -> Floats:
     """The score of every document, 0 for those that hold none of the words."""
     documents = int(np.count_nonzero(among))
-    usual = max(float(chars[among].sum()) / max(documents, 1), 1.0)
+    usual = max(float(np.sum(chars, where=among)) / max(documents, 1), 1.0)
     scores = np.zeros(len(chars))
     for held, counts in words:
         rarity = np.log1p((documents - len(held) + 0.5) / (len(held) + 0.5))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _VIEWS = 8
+_PAGES_AT_ONCE = 500
 _HANGUL = re.compile("[가-힣]{2}$")
 
 _CHANGED_PAGES = "SELECT id, slug, type, status, updated_at, tick FROM pages WHERE source = ? AND tick > ?"
@@ -194,7 +195,8 @@ class SqliteIndex:
             if status != "active":
                 view.drop(page_id)
         live.sort(key=lambda page: page.id)
-        chunks = self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in live]),)) if live else []
-        view.put(live, chunks)
+        for first in range(0, len(live), _PAGES_AT_ONCE):
+            pages = live[first : first + _PAGES_AT_ONCE]
+            view.put(pages, self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in pages]),)))
         view.tick, view.removed = tick, removed
         return view

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,11 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 NO_TIME = np.iinfo(np.int64).min
+WIDER, WIDER_SHARE = 5, 100
+"""How many of the rows are looked at more closely."""
 _SMALLEST = 1024
+_BLOCK = 32768
+_FAR = np.uint16(2**16 - 1)
 
 
 @dataclass(slots=True)
@@ -58,7 +62,7 @@ class View:
         }
         # Word by word, as they are compared.
         self._signs: NDArray[np.uint64] = np.zeros((0, _SMALLEST), np.uint64)
-        self._follows: Mask | None = None
+        self._joined: tuple[Mask, NDArray[np.float64]] | None = None
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -76,18 +80,42 @@ class View:
         """The live page of that slug."""
         return self._slugs.get(slug)
 
-    def apart(self, signs: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """For each row in how many signs its vector differs from these."""
-        total = np.zeros(self.size, np.int32)
-        for mine, other in zip(self._signs, signs, strict=True):
-            total += np.bitwise_count(mine[: self.size] ^ other)
+    def nearest(self, query: NDArray[np.float32], among: Mask, depth: int) -> Ints:
+        """The rows, about `depth` of those that have a vector, that by the signs of their vectors are nearest.
+
+        First by how many signs differ from the query's; then, of WIDER times as many and one in WIDER_SHARE at least,
+        by the query's numbers where the signs agree less those where they differ, which tells much more.
+        """
+        held = among & self.signed
+        size = int(np.count_nonzero(held))
+        if size <= depth:
+            return np.flatnonzero(held)
+        apart = np.where(held, self._apart(query), _FAR)
+        rows = _smallest(apart, max(WIDER * depth, size // WIDER_SHARE))
+        if len(rows) <= depth:
+            return rows
+        bits = np.unpackbits(np.ascontiguousarray(self._signs[:, rows].T).view(np.uint8), axis=1, count=len(query))
+        # Twice this less a constant is the sum described.
+        agreeing = dots(bits.astype(np.float32), query)
+        return np.sort(rows[np.argpartition(-agreeing, depth - 1)[:depth]])
+
+    def _apart(self, query: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """For each row in how many signs its vector differs from the query."""
+        signs = np.frombuffer(packed_signs(query[np.newaxis])[0], np.uint64)
+        total = np.zeros(self.size, np.uint16)
+        for start in range(0, self.size, _BLOCK):
+            part = total[start : start + _BLOCK]
+            for mine, other in zip(self._signs, signs, strict=True):
+                part += np.bitwise_count(mine[start : start + len(part)] ^ other)
         return total
 
-    def follows(self) -> Mask:
-        """For each row whether the one before it is of the same page."""
-        if self._follows is None or len(self._follows) != self.size:
-            self._follows = np.diff(self.page, prepend=-1) == 0
-        return self._follows
+    def joined(self) -> tuple[Mask, NDArray[np.float64]]:
+        """For each row whether the next one is of the same page; its characters with those of the one before it."""
+        if self._joined is None or len(self._joined[0]) != self.size:
+            follows = np.diff(self.page, prepend=-1) == 0
+            before = np.append(0.0, self.chars)[:-1]
+            self._joined = np.append(follows, False)[1:], self.chars + np.where(follows, before, 0.0)
+        return self._joined
 
     def drop(self, page_id: int) -> None:
         """Take the page out."""
@@ -100,62 +128,60 @@ class View:
             self.dead += entry.stop - entry.start
 
     def put(self, pages: Sequence[PageEntry], chunks: Sequence[tuple[Any, ...]]) -> None:
-        """Put pages in with all their chunks: (page id, chunk id, ordinal, chars, turn, at, signs), in page order."""
+        """Put pages in with all their chunks: (page id, chunk id, ordinal, chars, turn, at, signs), page by page."""
         by_page: dict[int, list[tuple[Any, ...]]] = {page.id: [] for page in pages}
         for row in chunks:
             by_page[row[0]].append(row)
         added: list[tuple[Any, ...]] = []
+        numbers: list[int] = []
         for page in pages:
             rows = by_page[page.id]
             old = self._known.get(page.id)
             if old is not None and [row[1] for row in rows] == self.chunk[old.start : old.stop].tolist():
                 old.type, old.at = page.type, page.at
-                self._fill(old.start, old.stop, self.page[old.start : old.stop], rows, [old])
+                self._fill(old.start, rows, self.page[old.start : old.stop], old.at)
                 continue
             self.drop(page.id)
             page.start = self.size + len(added)
             page.stop = page.start + len(rows)
+            numbers += [len(self.pages)] * len(rows)
             self.pages.append(page)
             self._known[page.id] = self._slugs[page.slug] = page
             added += rows
         if added:
-            self._append(added)
+            self._reserve(self.size + len(added), max(row[1] for row in added))
+            start, self.size = self.size, self.size + len(added)
+            of_page = np.array([self.pages[number].at for number in numbers], np.int64)
+            self._fill(start, added, np.array(numbers, np.int32), of_page)
 
-    def _append(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        start, stop = self.size, self.size + len(rows)
-        place = {page.id: number for number, page in enumerate(self.pages) if page.stop > start}
-        numbers = np.fromiter((place[row[0]] for row in rows), np.int32, len(rows))
-        self._reserve(stop, max(row[1] for row in rows))
-        self.size = stop
-        self._fill(start, stop, numbers, rows, self.pages)
-
-    def _fill(
-        self, start: int, stop: int, numbers: NDArray[Any], rows: Sequence[tuple[Any, ...]], pages: Sequence[PageEntry]
-    ) -> None:
-        ids = np.fromiter((row[1] for row in rows), np.int64, len(rows))
+    def _fill(self, start: int, rows: Sequence[tuple[Any, ...]], numbers: NDArray[Any], of_page: Ints | int) -> None:
+        """Write rows from `start` on; `of_page` are the times of their pages, for chunks without one of their own."""
+        if not rows:
+            return
+        _, chunks, ordinals, chars, turns, times, signs = zip(*rows, strict=True)
+        ids, stop = np.array(chunks, np.int64), start + len(rows)
         self._row_of[ids] = np.arange(start, stop)
-        times = {page.id: page.at for page in pages}
+        at = np.array([NO_TIME if time is None else time for time in times], np.int64)
         for name, values in (
             ("chunk", ids),
             ("page", numbers),
-            ("ordinal", [row[2] for row in rows]),
-            ("chars", [row[3] for row in rows]),
-            ("turn", [-1 if row[4] is None else row[4] for row in rows]),
-            ("at", [times[row[0]] if row[5] is None else row[5] for row in rows]),
+            ("ordinal", ordinals),
+            ("chars", chars),
+            ("turn", [-1 if turn is None else turn for turn in turns]),
+            ("at", np.where(at == NO_TIME, of_page, at)),
             ("live", True),
-            ("signed", [row[6] is not None for row in rows]),
+            ("signed", [packed is not None for packed in signs]),
         ):
             self._columns[name][start:stop] = values
-        self._sign(start, [row[6] for row in rows])
+        packed = b"".join(packed for packed in signs if packed is not None)
+        if packed:
+            self._sign(start + np.flatnonzero(self.signed[start:stop]), packed)
 
-    def _sign(self, start: int, signs: Iterable[bytes | None]) -> None:
-        for row, packed in enumerate(signs, start):
-            if packed is None:
-                continue
-            words = np.frombuffer(packed, np.uint64)
-            if len(self._signs) != len(words):
-                self._signs = np.zeros((len(words), len(self._columns["live"])), np.uint64)
-            self._signs[:, row] = words
+    def _sign(self, rows: Ints, packed: bytes) -> None:
+        words = np.frombuffer(packed, np.uint64).reshape(len(rows), -1)
+        if len(self._signs) != words.shape[1]:
+            self._signs = np.zeros((words.shape[1], len(self._columns["live"])), np.uint64)
+        self._signs[:, rows] = words.T
 
     def _reserve(self, size: int, largest_id: int) -> None:
         capacity = len(self._columns["live"])
@@ -167,6 +193,25 @@ class View:
         if largest_id >= len(self._row_of):
             more = max(largest_id + 1, 2 * len(self._row_of)) - len(self._row_of)
             self._row_of = np.concatenate([self._row_of, np.full(more, -1, np.int64)])
+
+
+def dots(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The product of each row and the vector.
+
+    In this thread: libraries of linear algebra wake others for so little, which then wait for more, at the cost of
+    whatever else runs on the machine.
+    """
+    found: NDArray[np.float32] = np.einsum("ij,j->i", rows, vector)
+    return found
+
+
+def _smallest(values: NDArray[np.uint16], count: int) -> Ints:
+    """The places of the `count` smallest values, and of those that equal the largest of them; never of _FAR."""
+    near = values[values < _FAR]
+    if len(near) <= count:
+        return np.flatnonzero(values < _FAR)
+    edge = int(np.searchsorted(np.cumsum(np.bincount(near)), count))
+    return np.flatnonzero(values <= edge)
 
 
 def packed_signs(vectors: NDArray[np.float32]) -> list[bytes]:
