@@ -25,6 +25,7 @@ from wellkept.model import (
     LAYERS,
     SEARCH_MODES,
     SEARCH_UNITS,
+    TRUSTS,
     Budget,
     Card,
     Changed,
@@ -39,9 +40,7 @@ from wellkept.model import (
     Fact,
     FactKind,
     ForgetReceipt,
-    Found,
     History,
-    Hit,
     Intent,
     Item,
     Layer,
@@ -51,6 +50,9 @@ from wellkept.model import (
     Pointer,
     Provenance,
     Ranking,
+    Recalled,
+    Results,
+    SearchMode,
     SearchOptions,
     Source,
     Status,
@@ -166,12 +168,62 @@ class Memory:
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
-    def search(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> tuple[Hit, ...]:
-        """The pages of the source that fit the query, or with `options` pieces and turns, best first."""
-        return self.find(source, query, limit, options).hits
+    def search(
+        self,
+        source: str,
+        query: str,
+        limit: int = 10,
+        *,
+        offset: int = 0,
+        types: Sequence[str] = (),
+        labels: Sequence[str] = (),
+        occurred_after: datetime | None = None,
+        occurred_before: datetime | None = None,
+        as_of: datetime | None = None,
+        reference_time: datetime | None = None,
+        scopes: Sequence[str] = (),
+        include_memory: bool = True,
+        include_documents: bool = True,
+        include_content: bool = True,
+        content_max_chars: int = 500,
+        retrieval_mode: SearchMode = "hybrid",
+        rerank: bool = False,
+        record_exposure: bool = True,
+        diagnostics: bool = False,
+    ) -> Results:
+        """Remembered facts and pages that fit the query, best first, from `offset` on: of a page its best piece.
+
+        Filters hold before anything is ranked. `as_of` finds facts as they held then, and pages and turns from then or
+        before. With `reference_time` a time that the query names raises what is from then. All of a source is private
+        to it, so that of `scopes` only "private" is known. Without `record_exposure` a capture does not keep the
+        query. `diagnostics` says why each result ranks where it does.
+        """
+        check_name("source", source)
+        _check_text("query", query, LARGEST_CONTENT)
+        for field, count in (("limit", limit), ("offset", offset), ("content_max_chars", content_max_chars)):
+            _check_count(field, count)
+        _check_each("scopes", scopes, ("private",))
+        options = SearchOptions(
+            mode=retrieval_mode,
+            types=tuple(types),
+            labels=tuple(labels),
+            occurred_after=occurred_after,
+            occurred_before=occurred_before,
+            as_of=as_of,
+            reference_time=reference_time,
+            rerank=rerank,
+        )
+        chars = content_max_chars if include_content else None
+        showing = recall.Showing(limit, offset, include_memory, include_documents, chars, diagnostics)
+        began = time.perf_counter()
+        found = recall.searched(self.store, self._ranking, source, query, _checked_options(options), showing)
+        if record_exposure:
+            pages = [one.slug for one in found if one.slug]
+            self._capture("search", source, query, pages, f"limit {limit}", began)
+        return found
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
-        """The hits of a search, the lanes that ran, and codes for what could not."""
+        """The pages that fit a query, or with `options` pieces and turns, with the lanes that ran."""
         check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
@@ -181,8 +233,8 @@ class Memory:
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
         return found
 
-    def _hits(self, source: str, query: str, limit: int) -> tuple[Hit, ...]:
-        return self._ranking(source, query, limit, SearchOptions()).hits
+    def _plainly(self, source: str, query: str, limit: int) -> Ranking:
+        return self._ranking(source, query, limit, SearchOptions())
 
     def _ranking(self, source: str, query: str, limit: int, options: SearchOptions) -> Ranking:
         # Searches load numpy, which nothing else here needs.
@@ -273,7 +325,7 @@ class Memory:
         limit: int = 10,
         as_of: datetime | None = None,
         include_history: bool = False,
-    ) -> tuple[Found, ...]:
+    ) -> Recalled:
         """What answers the query, best first: remembered facts and pieces of pages; of one entity its facts.
 
         With `as_of` the facts that held then; with `include_history` also those that are no longer current.
@@ -286,9 +338,9 @@ class Memory:
         then = None if as_of is None else _at(as_of, "as_of")
         began = time.perf_counter()
         found = recall.recalled(
-            self.store, self._hits, source, query, limit, entity=entity, as_of=then, history=include_history
+            self.store, self._plainly, source, query, limit, entity=entity, as_of=then, history=include_history
         )
-        pages = [one.item.slug if isinstance(one.item, Hit) else one.item.entity or "" for one in found]
+        pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
         return found
 
@@ -602,7 +654,7 @@ class Memory:
         began = time.perf_counter()
         pack = recall.context_pack(
             self.store,
-            self._hits,
+            self._plainly,
             source,
             goal,
             entities=entities,
@@ -672,13 +724,27 @@ class Memory:
 def _checked_options(options: SearchOptions) -> SearchOptions:
     for field, value, known in (("unit", options.unit, SEARCH_UNITS), ("mode", options.mode, SEARCH_MODES)):
         if value not in known:
-            raise InvalidInput(field, f"is {value!r}; use one of {', '.join(known)}")
-    for field, moment in (("as_of", options.as_of), ("reference_time", options.reference_time)):
-        if moment is not None:
+            raise InvalidInput(
+                "retrieval_mode" if field == "mode" else field, f"is {value!r}; use one of {', '.join(known)}"
+            )
+    for field in ("as_of", "reference_time", "occurred_after", "occurred_before"):
+        if (moment := getattr(options, field)) is not None:
             _at(moment, field)
+    _check_each("labels", options.labels, TRUSTS)
+    for position, name in enumerate(options.types):
+        check_name(f"types[{position}]", name)
+    after, before = options.occurred_after, options.occurred_before
+    if after is not None and before is not None and before <= after:
+        raise InvalidInput("occurred_before", "is not later than occurred_after, so that nothing can be between them")
     if options.recency and options.reference_time is None:
         raise InvalidInput("reference_time", "is needed for recency; say as of when something is recent")
     return options
+
+
+def _check_each(field: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for position, one in enumerate(given):
+        if one not in known:
+            raise InvalidInput(f"{field}[{position}]", f"is {one!r}; use one of {', '.join(known)}")
 
 
 def _at(moment: datetime | None, field: str = "now") -> datetime:

@@ -116,8 +116,8 @@ def test_an_unknown_source_is_told_apart_from_an_empty_answer(run: Run) -> None:
     run("remember", "one thing", "--source", "notes")
     asked = run("recall", "thing", "--source", "nots")
     assert lines(asked) == ["nothing found"]
-    assert asked.stderr == "wellkept: nothing was ever kept in source 'nots'\n"
-    assert run("recall", "nonsense", "--source", "notes").stderr == ""
+    assert "wellkept: nothing was ever kept in source 'nots'\n" in asked.stderr
+    assert "ever kept" not in run("recall", "nonsense", "--source", "notes").stderr
 
 
 @pytest.mark.parametrize(

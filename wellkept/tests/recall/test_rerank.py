@@ -15,7 +15,7 @@ HITS = tuple(Hit("s", f"n/{n}", "", f"text {n}", 1 / (n + 1), n + 1, Trust.USER_
 
 
 class Answers:
-    def __init__(self, scores: Sequence[float], wait_s: float = 0.0, *, fails: bool = False) -> None:
+    def __init__(self, scores: Sequence[float], wait_s: float = 0.0, *, fails: Exception | None = None) -> None:
         self.scores, self.wait_s, self.fails = scores, wait_s, fails
         self.seen: Sequence[str] = ()
 
@@ -23,7 +23,7 @@ class Answers:
         self.seen = texts
         time.sleep(self.wait_s)
         if self.fails:
-            raise ModelUnavailable("x", "it is off")
+            raise self.fails
         return self.scores
 
 
@@ -46,7 +46,8 @@ def test_equal_scores_keep_the_order() -> None:
 @pytest.mark.parametrize(
     ("answers", "code"),
     [
-        (Answers([], fails=True), "rerank_failed"),
+        (Answers([], fails=ModelUnavailable("x", "it is off")), "rerank_failed"),
+        (Answers([], fails=ValueError("a fault of its own")), "rerank_failed"),
         (Answers([1.0]), "rerank_failed"),
         (Answers([float("nan")] * LOOKED_AT), "rerank_failed"),
         (Answers([1.0] * LOOKED_AT, wait_s=0.5), "rerank_timeout"),

@@ -468,7 +468,7 @@ def test_every_item_that_is_read_over_http_carries_its_own_label(served: Served)
     served.said("POST", "/memory/remember", {"text": "Ada likes coffee", "entity": "people/ada"})
     served.said("POST", "/entities", {"name": "tea", "content": "Ada drinks it", "content_origin": "tool_output"})
     reads = [
-        *(("POST", path, {"query": "Ada tea coffee"}) for path in ("/search", "/memory/recall", "/memory/search")),
+        *(("POST", path, {"query": "Ada tea coffee"}) for path in ("/search", "/memory/recall")),
         ("POST", "/context/turn", {"text": "What does Ada like?"}),
         ("POST", "/context/pack", {"goal": "Ada tea coffee"}),
         ("POST", "/memory/entity", {"name": "ada"}),

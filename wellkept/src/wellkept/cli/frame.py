@@ -105,7 +105,7 @@ def verb_options(name: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
 
 
 def _flags(argument: Argument) -> tuple[str, ...]:
-    flag = "--" + argument.name.replace("_", "-")
+    flag = "--" + (argument.flag or argument.name).replace("_", "-")
     return (f"{flag}/--no-{flag[2:]}",) if argument.default is True else (flag,)
 
 
@@ -117,7 +117,8 @@ def _option(argument: Argument) -> dict[str, Any]:
         found |= {"type": click.IntRange(argument.least, argument.most), "default": argument.default}
         return found | {"show_default": True, "metavar": "N"}
     if argument.kind == "texts":
-        return found | {"multiple": True, "metavar": "TEXT"}
+        one = {"type": click.Choice(argument.choices)} if argument.choices else {"metavar": "TEXT"}
+        return found | one | {"multiple": True}
     if argument.kind in ("object", "turns"):
         return found | {"callback": _json_value, "metavar": "JSON"}
     if argument.choices:

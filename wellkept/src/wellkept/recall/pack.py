@@ -145,7 +145,7 @@ def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitte
 
 
 def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) -> Iterator[PackItem]:
-    for one in recalled(store, search, source, goal, limit):
+    for one in recalled(store, search, source, goal, limit).memories:
         if isinstance(one.item, Hit):
             page = store.get_page(source, one.item.slug)
             if page is not None:

@@ -320,7 +320,6 @@ _SCHEMAS: Mapping[str, Any] = {
 _LISTS = {
     "recall": "memories",
     "search": "results",
-    "search_memory": "results",
     "export": "items",
     "list_entities": "entities",
 }
