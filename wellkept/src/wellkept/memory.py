@@ -668,6 +668,15 @@ class Memory:
         self._capture("context_pack", source, goal, pages, f"limit {limit}", began)
         return pack
 
+    def opening_pack(self, source: str, *, since: datetime, tokens: int, mark: str) -> ContextPack:
+        """The pack of a session whose goal nobody knows yet: newest pages, facts told since a moment, in the same form.
+
+        What is from outside stays out; `mark` is the first line of its text.
+        """
+        check_name("source", source)
+        _check_count("tokens", tokens)
+        return recall.opening_pack(self.store, source, _at(since, "since"), tokens, mark)
+
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
     ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:

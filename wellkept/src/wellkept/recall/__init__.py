@@ -9,7 +9,7 @@ from wellkept.recall.context import turn_context, turn_pointers, window_voluntee
 from wellkept.recall.degraded import DEGRADED, found_by
 from wellkept.recall.facts import fitting_facts, rank_facts
 from wellkept.recall.fused import Showing, recalled, searched
-from wellkept.recall.pack import context_pack
+from wellkept.recall.pack import context_pack, opening_pack
 from wellkept.recall.render import render
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "entity_card",
     "fitting_facts",
     "found_by",
+    "opening_pack",
     "rank_facts",
     "recalled",
     "render",
