@@ -49,12 +49,11 @@ def test_it_is_sorted_and_told_as_every_context_pack(memory: Memory) -> None:
     memory.put_page("default", "p/done", "---\ntitle: Done\ntype: project\nstatus: done\n---\n", now=NOW)
     memory.put_page("default", "p/hidden", "---\ntitle: Hid\ntype: project\nstatus: archived\n---\n", now=NOW)
     begun = session_pack(memory, "default", NOW)
-    asked = memory.context_pack("default", "euros done page", intent="general", markdown_token_budget=1000).markdown
-    for heading in ("## Decisions", "## Prior art", "## Recent memory"):
-        assert heading in begun
-        assert heading in asked
-    (line,) = [line for line in begun.splitlines() if "Euros" in line]
-    assert line in asked.splitlines()
+    headings = [line for line in begun.splitlines() if line.startswith("## ")]
+    assert headings == ["## Recent memory", "## Decisions", "## Prior art", "## Background"]
+    asked = memory.context_pack("default", "euros", intent="general").markdown.splitlines()
+    assert [line for line in begun.splitlines() if "Euros" in line] == [line for line in asked if "Euros" in line]
+    assert "- **Euros** _src=d/euros; created=2026-03-01; trust=user-written_" in asked
     assert "Hid" not in begun
 
 

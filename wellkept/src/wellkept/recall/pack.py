@@ -208,7 +208,7 @@ def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) 
 def _without_title(text: str, title: str) -> str:
     """A piece of a page as it stands in the page: pieces begin with the title, or the start of a long one."""
     first, _, rest = text.partition("\n")
-    return rest if rest and title.startswith(first) else text
+    return rest if title.startswith(first) else text
 
 
 def _pack_items(kept: Page | Fact, text: str, score: float, reason: str) -> Iterator[PackItem]:
