@@ -19,8 +19,10 @@ from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
 from wellkept.model import Message, Results, Told, Trust
 from wellkept.providers import EmbedderId
-from wellkept.recall import DEGRADED, found_by
+from wellkept.recall import DEGRADED, found_by, fusion
+from wellkept.recall.lanes import Lane
 from wellkept.storage.sqlite import SqliteStore
+from wellkept.storage.view import View
 from wellkept.verbs import VERBS, Caller, call
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -261,10 +263,20 @@ def test_a_memory_of_facts_alone_waits_for_no_vectors(memory: Memory) -> None:
     assert (ids(found), found.degraded) == (["fact:1"], ())
 
 
-def test_every_code_has_its_words() -> None:
+def test_every_code_has_its_words_and_stands_in_the_reference() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "wellkept.md").read_text(encoding="utf-8")
     for code in DEGRADED:
+        assert f"`{code}`" in page
         for lanes in (("lexical",), ("lexical", "vector"), ()):
             assert found_by(lanes, (code,)).count(": ") == 1
+
+
+@pytest.mark.req("E-602")
+def test_ranks_one_and_three_make_what_two_lanes_agree_on() -> None:
+    lanes = [Lane("lexical", np.array([2, 0, 1]), np.ones(3)), Lane("vector", np.array([0, 1, 2]), np.ones(3))]
+    view = View()
+    view.size = 3
+    assert fusion.reciprocal_ranks(view, lanes)[2] == pytest.approx(0.032266458, abs=5e-10)
 
 
 @pytest.mark.req("E-602", "E-606")

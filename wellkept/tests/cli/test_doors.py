@@ -46,6 +46,7 @@ def test_a_token_is_shown_once_listed_without_its_secret_and_revoked(run: Run, t
     assert (tmp_path / "memory" / "tokens.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.req("E-426")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

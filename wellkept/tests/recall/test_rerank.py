@@ -27,6 +27,7 @@ class Answers:
         return self.scores
 
 
+@pytest.mark.req("E-605")
 def test_the_first_hits_come_in_the_rerankers_order_and_the_rest_stays() -> None:
     answers = Answers([float(n) for n in range(LOOKED_AT)])
     hits, failed = reranked(answers, "q", HITS)
@@ -43,6 +44,7 @@ def test_equal_scores_keep_the_order() -> None:
     assert [hit.slug for hit in hits] == [hit.slug for hit in HITS]
 
 
+@pytest.mark.req("E-605")
 @pytest.mark.parametrize(
     ("answers", "code"),
     [

@@ -135,7 +135,7 @@ async def _answer(desk: Desk, route: Route, busy: _Busy, request: Request) -> Re
 
 
 async def _health(desk: Desk, request: Request) -> Response:
-    return Response(msgspec.json.encode(health(desk)), media_type="application/json")
+    return Response(msgspec.json.encode(await run_sync(health, desk)), media_type="application/json")
 
 
 def refusal(error: Exception) -> Response:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from wellkept import __version__, verbs
-from wellkept.errors import InvalidInput, NotFound, WellkeptError
+from wellkept.errors import InvalidInput, NotFound, StoreUnavailable, WellkeptError
 from wellkept.memory import Memory
 from wellkept.serve import items
 from wellkept.serve.tokens import Token, Tokens
@@ -157,9 +157,13 @@ def health(desk: Desk) -> dict[str, Any]:
     """What anybody may know who can reach the server. None is what this version does not have or cannot tell."""
     from wellkept.storage.schema import migrations
 
+    try:
+        made_by, works = desk.memory.store.index.embedder(), True
+    except StoreUnavailable:
+        made_by, works = None, False
     return {
-        "status": "ok",
-        "ready": True,
+        "status": "ok" if works else "store_unavailable",
+        "ready": works,
         "version": __version__,
         "commit": None,
         "dirty": None,
@@ -167,8 +171,8 @@ def health(desk: Desk) -> dict[str, Any]:
         "store": "sqlite",
         "graph_engine": None,
         "schema_version": len(migrations()),
-        "retrieval_mode": "lexical",
-        "embedding": None,
+        "retrieval_mode": "lexical" if made_by is None else "hybrid",
+        "embedding": None if made_by is None else {"model": made_by.model, "dimensions": made_by.dimension},
         "tokenizer": None,
         "pending_ingest": 0,
         "test_clock": desk.test_clock,
