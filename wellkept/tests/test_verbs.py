@@ -143,7 +143,10 @@ def test_no_request_says_what_the_door_decides(memory: Memory, name: str) -> Non
     ("name", "arguments", "field", "words"),
     [
         ("remember", {}, "text", "missing"),
-        ("remember", {"text": ""}, "text", "length"),
+        ("remember", {"text": ""}, "text", "empty"),
+        ("remember", {"text": "x", "entity": ""}, "entity", "text of a length >= 1"),
+        ("remember", {"text": "x", "kind": 7}, "kind", "expected"),
+        ("correct", {"id": "fact:1", "action": "mark_stale", "preview": 1}, "preview", "expected true or false"),
         ("remember", {"text": 7}, "text", "expected"),
         ("remember", {"text": "x", "kind": "rumour"}, "kind", "rumour"),
         ("remember", {"text": "x", "valid_from": "soon"}, "valid_from", "ISO 8601"),

@@ -165,6 +165,8 @@ def make_private(directory: Path) -> None:
     """Make the directory, for its owner only, unless it is there. SettingsError says why it cannot be had."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise SettingsError(f"data directory {directory}: there is a file of that name. Name another one") from None
     except OSError as error:
         raise SettingsError(f"data directory {directory}: {error.strerror or error}. Name another one") from None
 

@@ -348,6 +348,10 @@ def read_arguments(verb: Verb, given: Mapping[str, object]) -> dict[str, Any]:
     missing = [argument.name for argument in verb.arguments if argument.required and argument.name not in given]
     if missing:
         raise InvalidInput(missing[0], f"is missing; {verb.name} needs it")
+    for argument in verb.arguments:
+        said = given.get(argument.name)
+        if argument.required and argument.least and isinstance(said, str) and not said.strip():
+            raise InvalidInput(argument.name, f"is empty; {verb.name} needs it")
     named = {name: value for name, value in given.items() if value is not None}
     try:
         read: Any = msgspec.convert(named, type=request_type(verb))
@@ -355,8 +359,6 @@ def read_arguments(verb: Verb, given: Mapping[str, object]) -> dict[str, Any]:
         raise _unusable(str(error)) from None
     found = {name: getattr(read, name) for name in (argument.name for argument in verb.arguments)}
     for argument in verb.arguments:
-        if argument.required and argument.kind == "text" and argument.least and not found[argument.name].strip():
-            raise InvalidInput(argument.name, f"is empty; {verb.name} needs it")
         if argument.kind == "moment" and found[argument.name] is not None:
             found[argument.name] = moment(argument.name, found[argument.name])
     return found
@@ -485,6 +487,16 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
     return found
 
 
+_WORDS: Mapping[str, str] = {
+    "`str` of length": "text of a length",
+    "`array` of length": "a list of a length",
+    "`str | null`": "text",
+    "`str`": "text",
+    "`int`": "a whole number",
+    "`bool`": "true or false",
+    "`array`": "a list",
+    "`object`": "an object",
+}
 _LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
 
@@ -498,4 +510,6 @@ def _unusable(message: str) -> InvalidInput:
     """What msgspec found wrong, with the argument in front."""
     reason, _, path = message.partition(" - at `$")
     path = path.rstrip("`").lstrip(".")
+    for theirs, ours in _WORDS.items():
+        reason = reason.replace(theirs, ours)
     return InvalidInput(path or "arguments", reason[:1].lower() + reason[1:])

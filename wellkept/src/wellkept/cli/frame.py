@@ -119,11 +119,25 @@ def _option(argument: Argument) -> dict[str, Any]:
     if argument.kind == "texts":
         one = {"type": click.Choice(argument.choices)} if argument.choices else {"metavar": "TEXT"}
         return found | one | {"multiple": True}
+    if argument.kind == "moment":
+        return found | {"callback": _moment, "metavar": "WHEN"}
     if argument.kind in ("object", "turns"):
         return found | {"callback": _json_value, "metavar": "JSON"}
     if argument.choices:
         return found | {"type": click.Choice(argument.choices), "default": argument.default, "show_default": True}
-    return found | {"default": argument.default or None, "metavar": {"moment": "WHEN"}.get(argument.kind, "TEXT")}
+    return found | {"default": argument.default or None, "metavar": "TEXT"}
+
+
+def _moment(_: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    from wellkept.errors import InvalidInput
+    from wellkept.verbs import moment
+
+    try:
+        if text is not None:
+            moment(option.name or "", text)
+    except InvalidInput as error:
+        raise click.BadParameter(error.reason, param=option) from None
+    return text
 
 
 def _json_value(_: click.Context, option: click.Parameter, text: str | None) -> object:

@@ -15,18 +15,16 @@ Answer = Mapping[str, Any]
 _SNIPPET_CHARS = 100
 
 
-def _command(
-    name: str, says: Callable[[Answer], str], *examples: str, verb: str = "", arguments: str = ""
-) -> click.Command:
+def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments: str = "") -> click.Command:
     """The command of a verb. `arguments` names those that stand without an option."""
-    verb = verb or name.replace("-", "_")
+    verb = name.replace("-", "_")
     bare = tuple(arguments.split())
 
     def run(as_json: bool, source: str | None, data_dir: Path | None, **given: object) -> None:
         asked = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
         found = ask(verb, asked, source, data_dir)
         report(as_json, found, says(found))
-        if not as_json and "found_by" in found:
+        if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
             click.echo(f"wellkept: {found['found_by']}", err=True)
 
     found: Any = common(verb_options(verb, but=bare)(run))
@@ -36,7 +34,7 @@ def _command(
             how["type"] = click.Choice(argument.choices)
         found = click.argument(argument.name, **how)(found)
     made: click.Command = click.command(name)(found)
-    shown = "\n".join(f"      {example}" for example in examples)
+    shown = "\n".join(f"  {example}" for example in examples)
     made.help = f"{VERBS[verb].summary}\n\n\b\nExamples:\n{shown}\n"
     return made
 
@@ -65,7 +63,10 @@ def _searched(found: Answer) -> str:
 
 
 def _result_lines(item: Answer) -> Iterator[str]:
-    words = " ".join((item["content"] or "").removeprefix(item["name"]).split())
+    lines = (item["content"] or "").splitlines()
+    while item["origin"] == "document" and lines and lines[0].lstrip("# ") in ("", item["name"]):
+        lines = lines[1:]
+    words = " ".join(" ".join(lines).split())
     words = words if len(words) <= _SNIPPET_CHARS else words[: _SNIPPET_CHARS - 1].rstrip() + "…"
     named = [item["name"]] if item["origin"] == "document" else []
     yield f"{item['rank']:>3}  {item['id']}  {' — '.join([*named, *([words] if words else [])])} ({_standing(item)})"
@@ -167,7 +168,6 @@ search = _command(
     arguments="query",
 )
 get_page = _command("get-page", _content, "wellkept get-page people/ada-lovelace", arguments="slug")
-get = _command("get", _content, "wellkept get people/ada-lovelace", verb="get_page", arguments="slug")
 entity = _command("entity", _card, "wellkept entity ada", 'wellkept entity "Ada Lovelace" --json', arguments="name")
 context = _command(
     "context",
