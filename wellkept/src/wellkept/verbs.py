@@ -356,7 +356,7 @@ def read_arguments(verb: Verb, given: Mapping[str, object]) -> dict[str, Any]:
     try:
         read: Any = msgspec.convert(named, type=request_type(verb))
     except msgspec.ValidationError as error:
-        raise _unusable(str(error)) from None
+        raise _unusable(verb, str(error)) from None
     found = {name: getattr(read, name) for name in (argument.name for argument in verb.arguments)}
     for argument in verb.arguments:
         if argument.kind == "moment" and found[argument.name] is not None:
@@ -506,10 +506,13 @@ def _without_lengths(said: Any) -> Any:
     return {name: _without_lengths(value) for name, value in said.items() if name not in _LENGTHS}
 
 
-def _unusable(message: str) -> InvalidInput:
+def _unusable(verb: Verb, message: str) -> InvalidInput:
     """What msgspec found wrong, with the argument in front."""
     reason, _, path = message.partition(" - at `$")
     path = path.rstrip("`").lstrip(".")
+    choices = next((one.choices for one in verb.arguments if one.name == path.partition("[")[0]), ())
+    if choices and reason.startswith("Invalid enum value"):
+        reason = f"is {reason.removeprefix('Invalid enum value ')}; use one of {', '.join(choices)}"
     for theirs, ours in _WORDS.items():
         reason = reason.replace(theirs, ours)
     return InvalidInput(path or "arguments", reason[:1].lower() + reason[1:])

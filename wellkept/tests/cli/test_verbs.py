@@ -226,6 +226,19 @@ def test_one_thing_is_printed_by_its_id(run: Run) -> None:
     assert "there is no fact 'fact:9'" in run("get", "fact:9").stderr
 
 
+@pytest.mark.parametrize("arguments", [["search", "thing"], ["search", "thing", "--json"], ["export"], ["--help"]])
+def test_a_reader_that_goes_away_ends_it_without_a_word(run: Run, tmp_path: Path, arguments: list[str]) -> None:
+    for number in range(30):
+        run("remember", f"thing {number}")
+    reading, writing = os.pipe()
+    os.close(reading)
+    more = [] if arguments == ["--help"] else ["--data-dir", str(tmp_path / "memory")]
+    argv = [sys.executable, "-m", "wellkept", *arguments, *more]
+    done = subprocess.run(argv, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 # -- confirming
 
 
