@@ -581,11 +581,13 @@ class Memory:
         if limit is not None:
             _check_count("limit", limit)
         began = time.perf_counter()
-        facts = self.store.facts(source, entity)
         if query is None or not norm(query):
-            return facts[:limit]
+            return self.store.facts(source, entity)[:limit]
         _check_text("query", query, LARGEST_CONTENT)
-        found = recall.rank_facts(facts, query, len(facts) if limit is None else limit)
+        found = () if limit is None else recall.fitting_facts(self.store, source, query, limit, entity=entity)
+        if len(found) != limit:
+            facts = self.store.facts(source, entity)
+            found = recall.rank_facts(facts, query, len(facts) if limit is None else limit)
         pages = [page for fact in found if (page := fact.entity or fact.provenance.source_markdown_slug)]
         detail = "of one entity" if entity is not None else "no limit" if limit is None else f"limit {limit}"
         self._capture("recall_facts", source, query, pages, detail, began)

@@ -500,7 +500,8 @@ class Cost:
 class Results(Listed[Result]):
     """One page of what a search found, best first, on one scale of scores that never rise.
 
-    `total` counts all that was ranked, of which `results` are those from `offset` on. `degraded` are keys of DEGRADED.
+    `total` counts the pages that were ranked, beyond these too, and the facts up to one beyond these: more are not
+    read. `degraded` are keys of DEGRADED.
     """
 
     results: tuple[Result, ...]

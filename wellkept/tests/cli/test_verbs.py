@@ -201,7 +201,7 @@ def test_a_search_filters_shows_the_words_that_it_found_and_says_how(run: Run) -
     assert long.endswith("… (user-written)")
     assert len(long) < 160
     assert lines(run("search", "euros", "--no-pages")) == ["1  fact:1  Ada counts the euros. (user-written)"]
-    assert lines(run("search", "euros", "--no-facts", "--limit", "1"))[-1] == "2 in all; go on with --offset 1"
+    assert lines(run("search", "euros", "--no-facts", "--limit", "1"))[-1] == "there is more; go on with --offset 1"
     assert lines(run("search", "euros", "--after", "2999-01-01")) == ["nothing found"]
     assert lines(run("search", "euros", "--label", "agent_written")) == ["nothing found"]
     told = lines(run("search", "euros", "--type", "decision", "--explain"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -12,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept.errors import EmbedderMismatch
-from wellkept.model import Chunk, Page, Status
+from wellkept.model import Chunk, Fact, Page, Provenance, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
 from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
 
 WHO = EmbedderId("small", 70)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def put(store: SqliteStore, slug: str, *texts: str, source: str = "default", status: Status = "active") -> None:
@@ -182,3 +184,74 @@ def test_views_that_were_forgotten_are_read_anew(tmp_path: Path) -> None:
     assert slugs(store, "kiln") == ["a"]
     store.index.forget_views()
     assert slugs(store, "kiln") == ["a"]
+
+
+def openings(store: SqliteStore, *beginnings: str) -> dict[str, list[str]]:
+    found = store.find_beginnings("default", beginnings, 9).holding
+    return {beginning: sorted(found[beginning]) for beginning in beginnings}
+
+
+def put_as(store: SqliteStore, slug: str, kind: str, *texts: str) -> None:
+    store.put_page(Page("default", slug, slug, "", type=kind), [Chunk(at, text) for at, text in enumerate(texts)], ())
+
+
+def sound(store: SqliteStore) -> None:
+    for index in ("chunks_fts", "written_fts"):
+        list(store._writer.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)"))
+
+
+def test_a_page_that_becomes_a_conversation_is_no_longer_what_a_turn_speaks_of_and_the_other_way_round() -> None:
+    store = SqliteStore(":memory:")
+    for together in (False, True):
+        with store.transaction() if together else nullcontext():
+            put_as(store, "a", "note", "kiln", "glaze")
+            put_as(store, "b", "conversation", "kiln")
+            assert openings(store, "kil", "glaz") == {"kil": ["a"], "glaz": ["a"]}
+            put_as(store, "a", "conversation", "kiln")
+            put_as(store, "b", "note", "kiln", "soup")
+            assert openings(store, "kil", "glaz", "sou") == {"kil": ["b"], "glaz": [], "sou": ["b"]}
+        sound(store)
+        store.reset()
+        sound(store)
+        assert openings(store, "kil") == {"kil": []}
+
+
+def test_looking_for_what_a_turn_speaks_of_takes_no_longer_with_many_conversations() -> None:
+    store, steps = SqliteStore(":memory:"), []
+    for conversations in (0, 300):
+        for number in range(conversations):
+            put_as(store, f"said-{number}", "conversation", "kiln " * 3)
+        put_as(store, "a", "note", "kiln")
+        openings(store, "kil")
+        counted = [0]
+        store._reader.set_progress_handler(lambda counted=counted: bool(counted.append(1)), 10)  # type: ignore[misc]
+        assert openings(store, "kil") == {"kil": ["a"]}
+        store._reader.set_progress_handler(None)
+        steps.append(len(counted))
+    assert steps[1] <= steps[0] + 2
+
+
+def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    store = SqliteStore(path)
+    put_as(store, "a", "note", "kiln")
+    put_as(store, "b", "conversation", "kiln")
+    told = Provenance("note", None, "conversations/x")
+    store.put_facts("default", None, [Fact(None, "default", "Der Töpferofen", "a", "fact", told)], NOW)
+    store.close()
+    connection = apsw.Connection(str(path))
+    for statement in (
+        "DROP TABLE facts_fts",
+        "DROP TABLE written_fts",
+        "DROP VIEW written_searched",
+        *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
+        "DELETE FROM schema_version WHERE version = 4",
+    ):
+        list(connection.execute(statement))
+    connection.close()
+    store = SqliteStore(path)
+    assert openings(store, "kil") == {"kil": ["a"]}
+    assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
+    assert len(store.facts("default", told_in="conversations/x")) == 1
+    assert store.facts("default", told_in="conversations/y") == ()
+    sound(store)

@@ -58,7 +58,7 @@ def _searched(found: Answer) -> str:
     """A line a result, with the words that were found; below it, if asked, what each lane said."""
     lines = [line for item in found["results"] for line in _result_lines(item)]
     if found["has_more"]:
-        lines.append(f"{found['total']} in all; go on with --offset {found['offset'] + found['limit']}")
+        lines.append(f"there is more; go on with --offset {found['offset'] + found['limit']}")
     return "\n".join(lines) or "nothing found"
 
 

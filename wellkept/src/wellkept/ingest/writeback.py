@@ -127,7 +127,7 @@ def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now
 
 
 def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Change, now: datetime) -> WriteReceipt:
-    before = {fact.id for fact in store.facts(source) if fact.provenance.source_markdown_slug == slug}
+    before = {fact.id for fact in store.facts(source, told_in=slug)}
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
         return WriteReceipt(source, slug, status, kept, degraded=told.degraded)

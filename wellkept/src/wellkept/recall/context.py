@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -208,18 +208,21 @@ def _session_facts(
     store: Store, source: str, session: str | None, now: datetime, limit: int
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
     try:
-        active = store.facts(source, since=None if session else now - RECENT)
+        chosen = _holding(store.facts(source, told_in=f"conversations/{session}"), now) if session else []
+        if not chosen:
+            recent = store.facts(source, since=now - RECENT)
+            chosen = [pair for pair in _holding(recent, now) if _is_recent(pair[1], now)]
     except Exception:
         LOG.exception("the facts of %s could not be read", source)
         return (), ("facts_skipped",)
-    holding = [(decayed(fact, now), fact) for fact in active if fact.source == source]
-    holding = [(confidence, fact) for confidence, fact in holding if confidence > 0]
-    page = f"conversations/{session}" if session else None
-    chosen = [pair for pair in holding if page and pair[1].provenance.source_markdown_slug == page]
-    if not chosen:
-        chosen = [pair for pair in holding if _is_recent(pair[1], now)]
     chosen.sort(key=lambda pair: (-pair[0], pair[1].id if pair[1].id is not None else 0, pair[1].text))
     return tuple(replace(fact, confidence=confidence) for confidence, fact in chosen[: max(0, limit)]), ()
+
+
+def _holding(facts: Iterable[Fact], now: datetime) -> list[tuple[float, Fact]]:
+    """Those that can still be relied on, with how far."""
+    held = [(decayed(fact, now), fact) for fact in facts]
+    return [(confidence, fact) for confidence, fact in held if confidence > 0]
 
 
 def _is_recent(fact: Fact, now: datetime) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
 from wellkept.recall.asked import content_words
+from wellkept.storage import Store
 
+_AT_FIRST = 64
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -21,14 +23,37 @@ def rank_facts(facts: Iterable[Fact], query: str, limit: int) -> tuple[Fact, ...
     return tuple(fact for _, fact in _scored(facts, query)[: max(0, limit)])
 
 
-def fitting_facts(facts: Iterable[Fact], query: str, limit: int) -> tuple[Fact, ...]:
-    """The `limit` facts that fit the query best, without those that share no word with it."""
-    return tuple(fact for matches, fact in _scored(facts, query)[: max(0, limit)] if matches)
+def fitting_facts(
+    store: Store,
+    source: str,
+    query: str,
+    limit: int,
+    *,
+    entity: str | None = None,
+    ended: bool = False,
+    among: Callable[[Fact], bool] = bool,
+) -> tuple[Fact, ...]:
+    """The `limit` stored facts that fit the query best, in the order of `rank_facts`, without those that share no word.
+
+    Only as many facts are read as may be among them: a fact never has more in common with the query than the store
+    says that it may have.
+    """
+    wanted = [fold(word) for word in content_words(query)]
+    reading = max(_AT_FIRST, 2 * limit)
+    while limit > 0 and wanted:
+        found = store.facts_saying(source, wanted, reading, entity=entity, ended=ended)
+        scored = [(matches, fact) for _, fact in found if among(fact) and (matches := _matches(fact, wanted))]
+        scored.sort(key=lambda row: _place(*row))
+        best = scored[:limit]
+        if len(found) < reading or (len(best) == limit and _place(*best[-1]) <= _place(*found[-1])):
+            return tuple(fact for _, fact in best)
+        reading *= 4
+    return ()
 
 
-def matching_facts(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
-    """All facts that share a word with the query, best first, each with how many of its words they hold."""
-    return [(matches, fact) for matches, fact in _scored(facts, query) if matches]
+def shared_words(fact: Fact, query: str) -> int:
+    """How many of the telling words of a query a fact holds."""
+    return _matches(fact, [fold(word) for word in content_words(query)])
 
 
 def may_be_found(fact: Fact, options: SearchOptions) -> bool:
@@ -55,9 +80,14 @@ def held(fact: Fact, moment: datetime) -> bool:
 
 def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
     wanted = [fold(word) for word in content_words(query)]
-    scored = [(-_matches(fact, wanted), _oldness(fact), fact.id if fact.id is not None else 0, fact) for fact in facts]
-    scored.sort(key=lambda row: row[:3])
-    return [(-row[0], row[3]) for row in scored]
+    scored = [(matches, fact) for fact in facts for matches in [_matches(fact, wanted)]]
+    scored.sort(key=lambda row: _place(*row))
+    return scored
+
+
+def _place(matches: int, fact: Fact) -> tuple[int, timedelta, int]:
+    """By which facts are put in order, those first that have more in common with the query."""
+    return -matches, _oldness(fact), fact.id if fact.id is not None else 0
 
 
 def _matches(fact: Fact, wanted: Sequence[str]) -> int:
@@ -68,6 +98,5 @@ def _matches(fact: Fact, wanted: Sequence[str]) -> int:
     return sum(1 for word in wanted if word in words or (not word.isascii() and word in text))
 
 
-def _oldness(fact: Fact) -> float:
-    when = fact.recorded_at or fact.valid_from or _LONG_AGO
-    return -(when - _LONG_AGO).total_seconds()
+def _oldness(fact: Fact) -> timedelta:
+    return _LONG_AGO - (fact.recorded_at or fact.valid_from or _LONG_AGO)

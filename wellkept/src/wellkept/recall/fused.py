@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 
 from wellkept.model import (
@@ -21,7 +22,7 @@ from wellkept.model import (
     Results,
     SearchOptions,
 )
-from wellkept.recall.facts import fitting_facts, held, matching_facts, may_be_found
+from wellkept.recall.facts import fitting_facts, held, may_be_found, shared_words
 from wellkept.storage import Store
 
 FACTS = "facts"
@@ -50,8 +51,15 @@ def recalled(
     With `as_of` facts as they held then, and no pages, of which only the present is known. With `history` facts that
     were ended come too.
     """
-    told = store.facts(source, entity, ended=history or as_of is not None)
-    facts = fitting_facts([fact for fact in told if as_of is None or held(fact, as_of)], query, limit)
+    facts = fitting_facts(
+        store,
+        source,
+        query,
+        limit,
+        entity=entity,
+        ended=history or as_of is not None,
+        among=lambda fact: as_of is None or held(fact, as_of),
+    )
     ranking = search(source, query, limit) if entity is None and as_of is None else Ranking(())
     return Recalled(merged(facts, ranking.hits, limit), (FACTS, *ranking.lanes), ranking.degraded)
 
@@ -97,17 +105,25 @@ def searched(
     wanted = showing.offset + showing.limit
     ranking = search(source, query, wanted, options) if showing.documents else Ranking(())
     lanes = ranking.lanes
-    told: list[tuple[int, Fact]] = []
+    facts: tuple[Fact, ...] = ()
     if showing.memory and options.mode != "vector":
-        kept = store.facts(source, ended=options.as_of is not None)
-        told = matching_facts([fact for fact in kept if may_be_found(fact, options)], query)
+        among = partial(may_be_found, options=options)
+        # One more than is shown tells whether there are more; the rest is not read.
+        facts = fitting_facts(store, source, query, wanted + 1, ended=options.as_of is not None, among=among)
         lanes = (FACTS, *lanes)
-    found = merged([fact for _, fact in told], ranking.hits, wanted)[showing.offset :]
-    said = {f"fact:{fact.id}": LaneScore(FACTS, rank, matches, 1.0) for rank, (matches, fact) in enumerate(told, 1)}
+    found = merged(facts, ranking.hits, wanted)[showing.offset :]
+    said = (
+        {
+            f"fact:{fact.id}": LaneScore(FACTS, rank, shared_words(fact, query), 1.0)
+            for rank, fact in enumerate(facts, 1)
+        }
+        if showing.diagnostics
+        else {}
+    )
     results = tuple(_result(one, item, showing, said) for one in found if (item := _whole(store, source, one)))
     calls = int("vector" in ranking.lanes or "embedder_failed" in ranking.degraded)
     cost = Cost((perf_counter() - began) * 1000, calls)
-    total = len(told) + ranking.found
+    total = len(facts) + ranking.found
     return Results(results, total, showing.limit, showing.offset, lanes, ranking.degraded, cost)
 
 

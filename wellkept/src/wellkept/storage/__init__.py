@@ -147,11 +147,26 @@ class Store(Protocol):
         """
 
     def facts(
-        self, source: str, entity: str | None = None, since: datetime | None = None, *, ended: bool = False
+        self,
+        source: str,
+        entity: str | None = None,
+        since: datetime | None = None,
+        *,
+        told_in: str | None = None,
+        ended: bool = False,
     ) -> tuple[Fact, ...]:
         """Active facts of the source by id, of one entity if named, recorded or valid at or after `since` if given.
 
-        With `ended` those that are no longer active too.
+        With `told_in` only what the page of this slug tells; with `ended` those that are no longer active too.
+        """
+
+    def facts_saying(
+        self, source: str, words: Sequence[str], limit: int, *, entity: str | None = None, ended: bool = False
+    ) -> tuple[tuple[int, Fact], ...]:
+        """The first `limit` facts that may hold any of the words, each with how many it holds at most.
+
+        A word in other than ASCII letters is held where it stands within another. Those that hold most come first,
+        then the newest, then by id. None that holds a word is left out.
         """
 
     def fact(self, source: str, number: int) -> Fact | None:

@@ -118,7 +118,6 @@ UPDATE pages SET title = ?, type = ?, status = ?, trust = ?, superseded_by = ?, 
   chunk_chars = ?, aliases = ?, summary = ?, created_at = ?, valid_at = ?, content_origin = ?, source_id = ?, url = ?,
   metadata = ?
 WHERE source = ? AND slug = ?
-RETURNING id
 """
 
 _FIND_NAMES = """
@@ -144,11 +143,34 @@ ORDER BY p.slug
 
 _PAGES_HOLDING = """
 SELECT DISTINCT p.slug
-FROM chunks_fts
-CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
+FROM written_fts
+CROSS JOIN chunks AS c ON c.id = written_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
-WHERE chunks_fts MATCH ? AND p.source = ? AND p.status = 'active' AND p.type <> 'conversation'
+WHERE written_fts MATCH ? AND p.source = ? AND p.status = 'active' AND p.type <> 'conversation'
 LIMIT ?
+"""
+
+_INDEX_CHUNKS = """
+INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text FROM json_each(?) AS wanted
+CROSS JOIN chunks AS c ON c.page_id = wanted.value CROSS JOIN chunks_searched AS s ON s.id = c.id
+"""
+
+_INDEX_WRITTEN = """
+INSERT INTO written_fts (rowid, text) SELECT s.id, s.text FROM json_each(?) AS wanted
+CROSS JOIN pages AS p ON p.id = wanted.value AND p.type <> 'conversation'
+CROSS JOIN chunks AS c ON c.page_id = p.id CROSS JOIN chunks_searched AS s ON s.id = c.id
+"""
+
+# An index keeps no text of its own: it forgets a chunk only while the chunk can still be read.
+_UNINDEX_CHUNKS = """
+INSERT INTO chunks_fts (chunks_fts, rowid, text) SELECT 'delete', s.id, s.text
+FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?
+"""
+
+_UNINDEX_WRITTEN = """
+INSERT INTO written_fts (written_fts, rowid, text) SELECT 'delete', s.id, s.text
+FROM pages AS p JOIN chunks AS c ON c.page_id = p.id JOIN chunks_searched AS s ON s.id = c.id
+WHERE p.id = ? AND p.type <> 'conversation'
 """
 
 _MATCHING_CHUNKS = """
@@ -179,6 +201,18 @@ ORDER BY status = 'active' DESC, id DESC
 LIMIT 1
 """
 
+# What is written without spaces, or takes its endings, is looked for as it is, wherever it stands.
+_FACTS_SAYING = f"""
+WITH saying AS (
+  SELECT fact, count(*) AS held FROM (
+    SELECT facts_fts.rowid AS fact FROM json_each(?) AS word CROSS JOIN facts_fts WHERE facts_fts MATCH word.value
+    UNION ALL
+    SELECT f.rowid FROM json_each(?) AS word CROSS JOIN facts_fts AS f WHERE instr(f.said, word.value)
+  ) GROUP BY fact
+)
+SELECT held, {_FACT_COLUMNS} FROM saying CROSS JOIN facts ON id = fact WHERE source = ?
+"""  # noqa: S608
+
 _ADD_FACT = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
   event_id, quote_start, quote_end, content_origin, source, session_page, text_hash, entity, status, recorded_at)
@@ -201,7 +235,7 @@ RETURNING id, trust
 _LOG = "INSERT INTO journal (source, kind, item, change, because, trust, at, before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 _OLD_PAGE = """
-SELECT trust, iif(type = 'conversation', NULL, content) FROM pages JOIN page_texts ON page_id = pages.id
+SELECT id, trust, iif(type = 'conversation', NULL, content) FROM pages JOIN page_texts ON page_id = pages.id
 WHERE source = ? AND slug = ?
 """
 
@@ -229,6 +263,8 @@ FROM uses WHERE source = ? AND kind = ? AND item = ?
 
 _EMPTY_EVERYTHING = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
+    "INSERT INTO written_fts (written_fts) VALUES ('delete-all')",
+    "DELETE FROM facts_fts",
     "DELETE FROM chunks",  # and their vectors
     "DELETE FROM embedders",
     "DELETE FROM names",
@@ -384,17 +420,18 @@ class SqliteStore:
         with self.transaction():
             self._names_written += 1
             self.add_source(Source(page.source))
-            before: _Values = ()
+            before: list[_Value] = []
             new = self._change(_ADD_PAGE, values)
             if new:
                 ((page_id,),) = new
             else:
-                (before,) = self._change(_OLD_PAGE, (page.source, page.slug))
-                ((page_id,),) = self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
+                ((page_id, *before),) = self._change(_OLD_PAGE, (page.source, page.slug))
+                # While the page still is of the type under which it was indexed.
                 self._clear_page(page_id)
+                self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
             self._fill_page(page_id, page, chunks, names)
             old = before[1] if before else None
-            same = bool(before) and before == (int(page.trust), page.content)
+            same = before == [int(page.trust), page.content]
             if not same:
                 self._log(page, "updated" if before else "created", old)
 
@@ -406,21 +443,14 @@ class SqliteStore:
         """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
         if self._unindexed:
             pages, self._unindexed = json.dumps(self._unindexed), ()
-            self._change(
-                "INSERT INTO chunks_fts (rowid, text) SELECT s.id, s.text FROM json_each(?) AS wanted "
-                "CROSS JOIN chunks AS c ON c.page_id = wanted.value CROSS JOIN chunks_searched AS s ON s.id = c.id",
-                (pages,),
-            )
+            for statement in (_INDEX_CHUNKS, _INDEX_WRITTEN):
+                self._change(statement, (pages,))
 
     def _clear_page(self, page_id: int) -> None:
         if page_id in self._unindexed:
             self._index()
-        # The index keeps no text of its own: it forgets a chunk only while the chunk can still be read.
-        self._change(
-            "INSERT INTO chunks_fts (chunks_fts, rowid, text) SELECT 'delete', s.id, s.text "
-            "FROM chunks AS c JOIN chunks_searched AS s ON s.id = c.id WHERE c.page_id = ?",
-            (page_id,),
-        )
+        for statement in (_UNINDEX_CHUNKS, _UNINDEX_WRITTEN):
+            self._change(statement, (page_id,))
         for table in ("page_texts", "chunks", "names", "timeline"):
             self._change(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))  # noqa: S608
 
@@ -624,6 +654,7 @@ class SqliteStore:
             recorded = now if fact.recorded_at is None else _moment("recorded_at", fact.recorded_at)
             identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
             ((fact_id,),) = self._change(_ADD_FACT, (*_told(fact), *identity))
+            self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
             self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None)
             return int(fact_id)
         ((fact_id, trust, status, ended_because, text),) = same
@@ -632,6 +663,7 @@ class SqliteStore:
         retold = fact.trust >= trust and (text, trust) != (fact.text, fact.trust)
         if fact.trust >= trust:
             self._change(_RETELL_FACT, (*_told(fact), fact_id))
+            self._change("UPDATE facts_fts SET said = ? WHERE rowid = ?", (_said_by(fact), fact_id))
         if status != "active":
             self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
         if retold or status != "active":
@@ -640,26 +672,55 @@ class SqliteStore:
         return int(fact_id)
 
     def facts(
-        self, source: str, entity: str | None = None, since: datetime | None = None, *, ended: bool = False
+        self,
+        source: str,
+        entity: str | None = None,
+        since: datetime | None = None,
+        *,
+        told_in: str | None = None,
+        ended: bool = False,
     ) -> tuple[Fact, ...]:
         """Active facts of the source by id, of one entity if named; with `ended` those that are no longer active too.
 
-        With `since` only those recorded, or valid from a moment, at or after it.
+        With `since` only those recorded, or valid from a moment, at or after it; with `told_in` those that the page
+        of this slug tells.
         """
-        if not _is_storable(source) or (entity is not None and not _is_storable(entity)):
+        if not all(_is_storable(text) for text in (source, entity or "", told_in or "")):
             return ()
         standing = "" if ended else " AND status = 'active'"
         sql = f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ?{standing}"  # noqa: S608
         values: list[_Value] = [source]
-        if entity is not None:
-            sql += " AND entity = ?"
-            values.append(entity)
+        for column, value in (("entity", entity), ("told_slug", told_in)):
+            if value is not None:
+                sql += f" AND {column} = ?"
+                values.append(value)
         if since is not None:
             sql += " AND (recorded_at >= ? OR valid_from >= ?)"
             values += [_moment("since", since)] * 2
         rows = self._select(sql + " ORDER BY id", tuple(values))
         with self._read_soundly():
             return tuple(_fact(row) for row in rows)
+
+    def facts_saying(
+        self, source: str, words: Sequence[str], limit: int, *, entity: str | None = None, ended: bool = False
+    ) -> tuple[tuple[int, Fact], ...]:
+        """The first `limit` facts that may hold any of the words, each with how many it holds at most.
+
+        Those that hold most come first, then the newest, then by id. None that holds a word is left out.
+        """
+        if not (_is_storable(source) and _is_storable(entity or "")):
+            return ()
+        asked = [word for word in dict.fromkeys(words) if _is_storable(word) and word.strip()]
+        phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.isascii()]
+        pieces = [(_searched(word) or word).strip() for word in asked if not word.isascii()]
+        sql = _FACTS_SAYING + ("" if ended else " AND status = 'active'")
+        values: list[_Value] = [*(json.dumps(part, ensure_ascii=False) for part in (phrases, pieces)), source]
+        if entity is not None:
+            sql += " AND entity = ?"
+            values.append(entity)
+        rows = self._select(sql + " ORDER BY held DESC, recorded_at DESC, id LIMIT ?", (*values, _at_most(limit)))
+        with self._read_soundly():
+            return tuple((row[0], _fact(row[1:])) for row in rows)
 
     def fact(self, source: str, number: int) -> Fact | None:
         """The fact whatever its status, or None."""
@@ -777,6 +838,7 @@ class SqliteStore:
             # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.register_fts5_function("times_found", _times_found)
+            connection.create_scalar_function("said", cast(Any, _said), 3, deterministic=True)
         except BaseException:
             connection.close()
             raise
@@ -1017,6 +1079,16 @@ def _searched(text: str) -> str | None:
     if text.isascii():
         return None
     return str(_UNSPACED.sub(r" \g<0> ", fold(text)))
+
+
+def _said(text: str, mention: str | None, entity: str | None) -> str:
+    """What a fact says and of whom, accents aside, as the index shall see it."""
+    said = fold(" ".join((text, mention or "", entity or "")))
+    return _searched(said) or said
+
+
+def _said_by(fact: Fact) -> str:
+    return _said(fact.text, fact.mention, fact.entity)
 
 
 def _beginning(text: str) -> str:
