@@ -15,12 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from wellkept.capture import Capture, read
-from wellkept.errors import InvalidInput
+from wellkept.errors import InvalidInput, ModelUnavailable
 from wellkept.memory import Memory
 from wellkept.model import Message, Results, Told, Trust
 from wellkept.providers import EmbedderId
 from wellkept.recall import DEGRADED, found_by, fusion
 from wellkept.recall.lanes import Lane
+from wellkept.settings import load_settings, open_memory
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.storage.view import View
 from wellkept.verbs import VERBS, Caller, call
@@ -257,6 +258,19 @@ def test_an_answer_says_which_lanes_ran_and_why_others_did_not(memory: Memory) -
     assert told(memory, query="?!")[0] == "nothing was looked for: the query holds no word to look for"
     assert told(memory, rerank=True, retrieval_mode="lexical")[0].startswith("by words only: not ranked anew")
     assert told(memory, include_memory=False, include_documents=False)[0] == "nothing was looked for"
+
+
+def test_a_model_that_cannot_be_opened_takes_no_words_away(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('embedder = "/nowhere/model"\n')
+    memory = open_memory(load_settings({"HOME": str(tmp_path)}, {"data_dir": tmp_path}))
+    page(memory, "n/car", "The car is red.")
+    memory.embed_in_background()
+    for found in (memory.search("default", "car"), memory.recall("default", "car")):
+        assert (len(found), found.degraded) == (1, ("embedder_failed",))
+    assert "The car is red" in memory.context_pack("default", "car").markdown
+    with pytest.raises(ModelUnavailable, match="nowhere"):
+        memory.embed_waiting()
+    memory.close()
 
 
 def test_a_memory_of_facts_alone_waits_for_no_vectors(memory: Memory) -> None:

@@ -14,7 +14,7 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import Conflict, InvalidInput, NotFound, Refused, ScopeDenied
+from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
@@ -240,7 +240,15 @@ class Memory:
         # Searches load numpy, which nothing else here needs.
         from wellkept.recall.search import SearchModels, find
 
-        return find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
+        try:
+            embedder, fails = self.embedder(), False
+        except ModelUnavailable:
+            embedder, fails = None, True
+        found = find(self.store, source, query, limit, options, SearchModels(embedder, self.reranker))
+        if not fails:
+            return found
+        codes = ("embedder_failed" if code == "no_embedder" else code for code in found.degraded)
+        return replace(found, degraded=tuple(codes))
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -261,10 +269,17 @@ class Memory:
         return embed_waiting(self.store, embedder, progress)
 
     def embed_in_background(self) -> None:
-        """From now on until it is closed, give what is written its vector in a thread. Nothing without an embedder."""
+        """From now on until it is closed, give what is written its vector in a thread.
+
+        Nothing without an embedder, nor with one that cannot be opened: searches say so.
+        """
         from wellkept.recall.embedding import Background
 
-        if self._background is None and (embedder := self.embedder()) is not None:
+        try:
+            embedder = self.embedder()
+        except ModelUnavailable:
+            return
+        if self._background is None and embedder is not None:
             self._background = Background(self.store, embedder)
             self._background.start()
 

@@ -118,7 +118,7 @@ def _option(argument: Argument) -> dict[str, Any]:
         return found | {"show_default": True, "metavar": "N"}
     if argument.kind == "texts":
         one = {"type": click.Choice(argument.choices)} if argument.choices else {"metavar": "TEXT"}
-        return found | one | {"multiple": True}
+        return found | one | {"multiple": True, "help": f"{argument.help} May be given again."}
     if argument.kind == "moment":
         return found | {"callback": _moment, "metavar": "WHEN"}
     if argument.kind in ("object", "turns"):

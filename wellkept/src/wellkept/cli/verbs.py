@@ -27,7 +27,7 @@ def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments
         if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
             click.echo(f"wellkept: {found['found_by']}", err=True)
 
-    found: Any = common(verb_options(verb, but=bare)(run))
+    found: Any = verb_options(verb, but=bare)(common(run))
     for argument in reversed([one for one in VERBS[verb].arguments if one.name in bare]):
         how: dict[str, Any] = {"nargs": -1, "required": True} if argument.kind == "texts" else {}
         if argument.choices:
