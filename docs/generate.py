@@ -208,7 +208,11 @@ def verbs() -> str:
     parts = []
     for name, verb in module.VERBS.items():
         scopes = " or ".join(sorted(module.ALLOWED[verb.effect])) or "none: only the owner at a terminal"
-        rows = [f"- `{argument.name}`{_limits(argument)}: {_plain(argument.help)}" for argument in verb.arguments]
+        rows = [
+            f"- `{argument.name}`{_limits(argument)}: {_plain(argument.help)}"
+            + (f" As an option: `--{argument.flag}`." if argument.flag else "")
+            for argument in verb.arguments
+        ]
         doors = f"- doors: Python, {', '.join(sorted(verb.doors))}\n- scope of a token: {scopes}"
         parts.append(f"## {name}\n\n{verb.summary}\n\n{doors}\n\n" + ("\n".join(rows) or "Takes no arguments."))
     intro = (
