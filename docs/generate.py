@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 TEST_FOLDERS = (ROOT / "tests", ROOT / "brainbench" / "tests", ROOT / "wellkept" / "tests")
-SPECIFICATIONS = ("conformance.md", "evidence.md")
+SPECIFICATIONS = ("conformance.md", "evidence.md", "wellkept.md")
 _RULE = re.compile(r"^(?:- |\| |\d\. )([CE]-\d{3,4})\b(?: \| | )(.*)$", re.MULTILINE)
 
 
@@ -58,6 +58,10 @@ IN_PART = {
     "E-105": "of the two retrieval sets; a sweep's report has its own form, and accounting is planned",
     "E-106": "`rejudge` reads reports of the retrieval sets, no saved observations",
     "E-251": "`--index`, `--embedder`, `--qa`, `--errata` and the modes that need an embedder are planned",
+    "E-427": "what `brainbench` would time is planned",
+    "E-601": "there is no lane of a graph, and time is a factor, not a lane",
+    "E-607": "nothing is expanded along links yet, so that no link can raise what was retired",
+    "E-608": "the twin with renamed names is a check of `brainbench`, not of this rule's margin",
     "E-262": "the rows of full-context, BM25, null and always-abstain are runs of their own, not printed beside",
 }
 """Rules that tests prove only in part, and what is missing."""
@@ -69,8 +73,8 @@ def planned() -> str:
     proved = set(marked_ids())
     lines = [f"- {rule}: {_brief(text)}" for rule, text in stated.items() if rule not in proved]
     intro = (
-        "Rules of the specifications ([conformance](conformance.md), [evidence](evidence.md)) that no test proves yet. "
-        "A rule leaves this page when a test names it."
+        "Rules of the specifications ([conformance](conformance.md), [evidence](evidence.md), [wellkept](wellkept.md)) "
+        "that no test proves yet. A rule leaves this page when a test names it."
     )
     parts = [f"- In part: {rule}: {missing}." for rule, missing in IN_PART.items()]
     return _page("Planned", intro, ["\n".join(lines), "## Proved in part\n\n" + "\n".join(parts)])
@@ -204,7 +208,11 @@ def verbs() -> str:
     parts = []
     for name, verb in module.VERBS.items():
         scopes = " or ".join(sorted(module.ALLOWED[verb.effect])) or "none: only the owner at a terminal"
-        rows = [f"- `{argument.name}`{_limits(argument)}: {_plain(argument.help)}" for argument in verb.arguments]
+        rows = [
+            f"- `{argument.name}`{_limits(argument)}: {_plain(argument.help)}"
+            + (f" As an option: `--{argument.flag}`." if argument.flag else "")
+            for argument in verb.arguments
+        ]
         doors = f"- doors: Python, {', '.join(sorted(verb.doors))}\n- scope of a token: {scopes}"
         parts.append(f"## {name}\n\n{verb.summary}\n\n{doors}\n\n" + ("\n".join(rows) or "Takes no arguments."))
     intro = (

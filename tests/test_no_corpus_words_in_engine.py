@@ -141,7 +141,7 @@ def forbidden() -> frozenset[str]:
     )
 
 
-@pytest.mark.req("C-642", "C-313")
+@pytest.mark.req("C-642", "C-313", "E-608")
 def test_no_distinctive_word_of_a_corpus_stands_in_the_engine(forbidden):
     assert leaks(ENGINE, forbidden) == []
 

@@ -312,7 +312,9 @@ def test_hooks_are_installed_shown_and_taken_out_again(run: Run, claude: Path, t
     assert backup.read_text() == before
     assert run("install", "claude-code").stdout == f"already installed in {claude}\n"
     assert run("install", "claude-code", "--dry-run").stdout == "nothing would change\n"
-    assert f"claude-code  installed, 5 hooks in {claude}\n" in run("status").stdout
+    said = run("status").stdout
+    assert f"claude-code  installed, 5 hooks in {claude}\n" in said
+    assert "daemon       sleeps; the next hook starts it\n" in said
     assert json.loads(run("uninstall", "claude-code", "--dry-run", "--json").stdout)["outcome"] == "restored"
     assert run("uninstall", "claude-code").stdout == f"restored {claude} as it was\n"
     assert claude.read_text() == before
@@ -341,6 +343,22 @@ def test_a_place_in_which_no_daemon_would_serve_is_refused_before_anything_is_in
     before = claude.read_text()
     refused(run("install", "claude-code"), 1, f"chmod 700 {tmp_path / 'memory'}")
     assert claude.read_text() == before
+
+
+def test_a_status_says_where_memory_is_and_that_nothing_would_start_a_daemon(run: Run, tmp_path: Path) -> None:
+    said = run("status").stdout.splitlines()
+    assert said[0].startswith("memory       /")
+    assert said[0].endswith("memory.db, nothing kept yet")
+    assert "daemon       does not run; no hook is installed to start it" in said
+    run("put", "people/ada", "-", stdin=ADA)
+    assert run("status").stdout.splitlines()[0].endswith("memory.db")
+    assert json.loads(run("status", "--json").stdout)["database"].endswith("memory.db")
+
+
+def test_a_settings_file_that_is_refused_is_no_fault_of_ours(run: Run, claude: Path) -> None:
+    claude.write_text('{"hooks": []}')
+    result = run("install", "claude-code", "--json")
+    assert (result.exit_code, json.loads(result.stderr)["code"]) == (1, "refused")
 
 
 def test_a_status_that_is_not_well_says_why_and_exits_with_1(run: Run, claude: Path, tmp_path: Path) -> None:

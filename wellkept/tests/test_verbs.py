@@ -20,7 +20,7 @@ from wellkept.storage.sqlite import SqliteStore
 from wellkept.verbs import ALLOWED, SCOPES, VERBS, Caller, call, problem, read_arguments, schema
 
 OWNER = Caller("default", "owner")
-SET_BY_DOORS = {"self", "source", "actor", "now", "options"}
+SET_BY_DOORS = {"self", "source", "actor", "now"}
 LABEL = {"trust", "label", "confirmed", "content_origin", "source", "status", "flags", "integrity"}
 
 
@@ -101,7 +101,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
 def labelled(value: object) -> Iterator[dict[str, object]]:
     """Everything in an answer that is a page, a fact or a hit."""
     if isinstance(value, dict):
-        if "id" in value and ("text" in value or "title" in value or "display" in value):
+        if "id" in value and {"text", "title", "display", "content"} & set(value):
             yield value
         for inner in value.values():
             yield from labelled(inner)
@@ -143,9 +143,13 @@ def test_no_request_says_what_the_door_decides(memory: Memory, name: str) -> Non
     ("name", "arguments", "field", "words"),
     [
         ("remember", {}, "text", "missing"),
-        ("remember", {"text": ""}, "text", "length"),
+        ("remember", {"text": ""}, "text", "empty"),
+        ("remember", {"text": "x", "entity": ""}, "entity", "text of a length >= 1"),
+        ("remember", {"text": "x", "kind": 7}, "kind", "expected"),
+        ("correct", {"id": "fact:1", "action": "mark_stale", "preview": 1}, "preview", "expected true or false"),
         ("remember", {"text": 7}, "text", "expected"),
-        ("remember", {"text": "x", "kind": "rumour"}, "kind", "rumour"),
+        ("remember", {"text": "x", "kind": "rumour"}, "kind", "is 'rumour'; use one of event, preference"),
+        ("search", {"query": "x", "labels": ["user_written", "mine"]}, "labels[1]", "is 'mine'; use one of external"),
         ("remember", {"text": "x", "valid_from": "soon"}, "valid_from", "ISO 8601"),
         ("remember", {"text": "x", "colour": 1}, "colour", "unknown to remember"),
         ("remember", {"text": "half \ud83d"}, "text", "surrogate"),
@@ -154,6 +158,7 @@ def test_no_request_says_what_the_door_decides(memory: Memory, name: str) -> Non
         ("recall", {"query": "x", "limit": 0}, "limit", ">= 1"),
         ("recall", {"query": "x", "limit": 51}, "limit", "<= 50"),
         ("recall", {"query": "x", "limit": True}, "limit", "expected"),
+        ("recall", {"query": " \u3000 "}, "query", "empty"),
         ("forget", {"ids": []}, "ids", "length"),
         ("forget", {"ids": "fact:1"}, "ids", "expected"),
         ("forget", {"ids": [""]}, "ids[0]", "length"),
@@ -197,6 +202,15 @@ def test_the_schema_of_a_verb_says_what_it_takes(name: str) -> None:
     assert set(found["properties"]) == {argument.name for argument in VERBS[name].arguments}
     assert found.get("required", []) == [argument.name for argument in VERBS[name].arguments if argument.required]
     assert found["additionalProperties"] is False
+
+
+def test_a_brief_schema_is_the_same_but_for_lengths() -> None:
+    whole, brief = schema(VERBS["search"]), schema(VERBS["search"], brief=True)
+    assert brief["properties"]["limit"] == whole["properties"]["limit"]
+    assert brief["properties"]["types"]["items"] == {"type": "string"}
+    assert set(brief["properties"]) == set(whole["properties"])
+    assert "Length" not in json.dumps(brief)
+    assert "maxLength" in json.dumps(whole)
 
 
 def test_every_error_has_one_code_with_a_status_and_a_title() -> None:

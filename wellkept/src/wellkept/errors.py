@@ -13,6 +13,7 @@ WellkeptError
 ├── TooLarge              a request is larger than any that is served
 ├── StoreUnavailable      the database cannot be opened or written
 ├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
+├── EmbedderMismatch      the vectors kept are another model's
 ├── SettingsError         a setting or settings file cannot be used
 ├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
@@ -142,6 +143,8 @@ class ModelUnavailable(WellkeptError):
 class EmbedderMismatch(WellkeptError):
     """The vectors in the store are another model's than the one in use."""
 
+    problem = "conflict"
+
     def __init__(self, stored: str, stored_dimension: int, model: str, dimension: int) -> None:
         self.stored, self.model = stored, model
         super().__init__(
@@ -158,6 +161,8 @@ class SettingsError(WellkeptError):
 
 class InstallRefused(WellkeptError):
     """A harness's own settings cannot be read or changed, and were left as they are."""
+
+    problem = "refused"
 
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path, self.reason = str(path), reason

@@ -14,7 +14,7 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept import recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import Conflict, InvalidInput, NotFound, Refused, ScopeDenied
+from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
@@ -25,6 +25,7 @@ from wellkept.model import (
     LAYERS,
     SEARCH_MODES,
     SEARCH_UNITS,
+    TRUSTS,
     Budget,
     Card,
     Changed,
@@ -39,9 +40,7 @@ from wellkept.model import (
     Fact,
     FactKind,
     ForgetReceipt,
-    Found,
     History,
-    Hit,
     Intent,
     Item,
     Layer,
@@ -51,6 +50,9 @@ from wellkept.model import (
     Pointer,
     Provenance,
     Ranking,
+    Recalled,
+    Results,
+    SearchMode,
     SearchOptions,
     Source,
     Status,
@@ -166,12 +168,62 @@ class Memory:
         _check_count("limit", limit)
         return self.store.pages(source, limit)
 
-    def search(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> tuple[Hit, ...]:
-        """The pages of the source that fit the query, or with `options` pieces and turns, best first."""
-        return self.find(source, query, limit, options).hits
+    def search(
+        self,
+        source: str,
+        query: str,
+        limit: int = 10,
+        *,
+        offset: int = 0,
+        types: Sequence[str] = (),
+        labels: Sequence[str] = (),
+        occurred_after: datetime | None = None,
+        occurred_before: datetime | None = None,
+        as_of: datetime | None = None,
+        reference_time: datetime | None = None,
+        scopes: Sequence[str] = (),
+        include_memory: bool = True,
+        include_documents: bool = True,
+        include_content: bool = True,
+        content_max_chars: int = 500,
+        retrieval_mode: SearchMode = "hybrid",
+        rerank: bool = False,
+        record_exposure: bool = True,
+        diagnostics: bool = False,
+    ) -> Results:
+        """Remembered facts and pages that fit the query, best first, from `offset` on: of a page its best piece.
+
+        Filters hold before anything is ranked. `as_of` finds facts as they held then, and pages and turns from then or
+        before. With `reference_time` a time that the query names raises what is from then. All of a source is private
+        to it, so that of `scopes` only "private" is known. Without `record_exposure` a capture does not keep the
+        query. `diagnostics` says why each result ranks where it does.
+        """
+        check_name("source", source)
+        _check_text("query", query, LARGEST_CONTENT)
+        for field, count in (("limit", limit), ("offset", offset), ("content_max_chars", content_max_chars)):
+            _check_count(field, count)
+        _check_each("scopes", scopes, ("private",))
+        options = SearchOptions(
+            mode=retrieval_mode,
+            types=tuple(types),
+            labels=tuple(labels),
+            occurred_after=occurred_after,
+            occurred_before=occurred_before,
+            as_of=as_of,
+            reference_time=reference_time,
+            rerank=rerank,
+        )
+        chars = content_max_chars if include_content else None
+        showing = recall.Showing(limit, offset, include_memory, include_documents, chars, diagnostics)
+        began = time.perf_counter()
+        found = recall.searched(self.store, self._ranking, source, query, _checked_options(options), showing)
+        if record_exposure:
+            pages = [one.slug for one in found if one.slug]
+            self._capture("search", source, query, pages, f"limit {limit}", began)
+        return found
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
-        """The hits of a search, the lanes that ran, and codes for what could not."""
+        """The pages that fit a query, or with `options` pieces and turns, with the lanes that ran."""
         check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
@@ -181,14 +233,22 @@ class Memory:
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
         return found
 
-    def _hits(self, source: str, query: str, limit: int) -> tuple[Hit, ...]:
-        return self._ranking(source, query, limit, SearchOptions()).hits
+    def _plainly(self, source: str, query: str, limit: int) -> Ranking:
+        return self._ranking(source, query, limit, SearchOptions())
 
     def _ranking(self, source: str, query: str, limit: int, options: SearchOptions) -> Ranking:
         # Searches load numpy, which nothing else here needs.
         from wellkept.recall.search import SearchModels, find
 
-        return find(self.store, source, query, limit, options, SearchModels(self.embedder(), self.reranker))
+        try:
+            embedder, fails = self.embedder(), False
+        except ModelUnavailable:
+            embedder, fails = None, True
+        found = find(self.store, source, query, limit, options, SearchModels(embedder, self.reranker))
+        if not fails:
+            return found
+        codes = ("embedder_failed" if code == "no_embedder" else code for code in found.degraded)
+        return replace(found, degraded=tuple(codes))
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -209,10 +269,17 @@ class Memory:
         return embed_waiting(self.store, embedder, progress)
 
     def embed_in_background(self) -> None:
-        """From now on until it is closed, give what is written its vector in a thread. Nothing without an embedder."""
+        """From now on until it is closed, give what is written its vector in a thread.
+
+        Nothing without an embedder, nor with one that cannot be opened: searches say so.
+        """
         from wellkept.recall.embedding import Background
 
-        if self._background is None and (embedder := self.embedder()) is not None:
+        try:
+            embedder = self.embedder()
+        except ModelUnavailable:
+            return
+        if self._background is None and embedder is not None:
             self._background = Background(self.store, embedder)
             self._background.start()
 
@@ -273,7 +340,7 @@ class Memory:
         limit: int = 10,
         as_of: datetime | None = None,
         include_history: bool = False,
-    ) -> tuple[Found, ...]:
+    ) -> Recalled:
         """What answers the query, best first: remembered facts and pieces of pages; of one entity its facts.
 
         With `as_of` the facts that held then; with `include_history` also those that are no longer current.
@@ -286,9 +353,9 @@ class Memory:
         then = None if as_of is None else _at(as_of, "as_of")
         began = time.perf_counter()
         found = recall.recalled(
-            self.store, self._hits, source, query, limit, entity=entity, as_of=then, history=include_history
+            self.store, self._plainly, source, query, limit, entity=entity, as_of=then, history=include_history
         )
-        pages = [one.item.slug if isinstance(one.item, Hit) else one.item.entity or "" for one in found]
+        pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
         return found
 
@@ -604,7 +671,7 @@ class Memory:
         began = time.perf_counter()
         pack = recall.context_pack(
             self.store,
-            self._hits,
+            self._plainly,
             source,
             goal,
             entities=entities,
@@ -617,6 +684,15 @@ class Memory:
         pages = [one.item.slug for part in pack.sections for one in part.items if isinstance(one.item, Page)]
         self._capture("context_pack", source, goal, pages, f"limit {limit}", began)
         return pack
+
+    def opening_pack(self, source: str, *, since: datetime, tokens: int, mark: str) -> ContextPack:
+        """The pack of a session whose goal nobody knows yet: newest pages, facts told since a moment, in the same form.
+
+        What is from outside stays out; `mark` is the first line of its text.
+        """
+        check_name("source", source)
+        _check_count("tokens", tokens)
+        return recall.opening_pack(self.store, source, _at(since, "since"), tokens, mark)
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
@@ -674,13 +750,27 @@ class Memory:
 def _checked_options(options: SearchOptions) -> SearchOptions:
     for field, value, known in (("unit", options.unit, SEARCH_UNITS), ("mode", options.mode, SEARCH_MODES)):
         if value not in known:
-            raise InvalidInput(field, f"is {value!r}; use one of {', '.join(known)}")
-    for field, moment in (("as_of", options.as_of), ("reference_time", options.reference_time)):
-        if moment is not None:
+            raise InvalidInput(
+                "retrieval_mode" if field == "mode" else field, f"is {value!r}; use one of {', '.join(known)}"
+            )
+    for field in ("as_of", "reference_time", "occurred_after", "occurred_before"):
+        if (moment := getattr(options, field)) is not None:
             _at(moment, field)
+    _check_each("labels", options.labels, TRUSTS)
+    for position, name in enumerate(options.types):
+        check_name(f"types[{position}]", name)
+    after, before = options.occurred_after, options.occurred_before
+    if after is not None and before is not None and before <= after:
+        raise InvalidInput("occurred_before", "is not later than occurred_after, so that nothing can be between them")
     if options.recency and options.reference_time is None:
         raise InvalidInput("reference_time", "is needed for recency; say as of when something is recent")
     return options
+
+
+def _check_each(field: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for position, one in enumerate(given):
+        if one not in known:
+            raise InvalidInput(f"{field}[{position}]", f"is {one!r}; use one of {', '.join(known)}")
 
 
 def _at(moment: datetime | None, field: str = "now") -> datetime:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args, overload
 
+T = TypeVar("T")
 Role = Literal["user", "assistant"]
 FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
 FACT_KINDS: tuple[FactKind, ...] = ("event", "preference", "commitment", "belief", "fact")
@@ -40,6 +41,8 @@ class Trust(IntEnum):
         return _TRUST_LABELS[self]
 
 
+TRUSTS: tuple[str, ...] = tuple(tier.name.lower() for tier in Trust)
+"""The tiers as they are written in every answer."""
 _TRUST_LABELS = {
     Trust.EXTERNAL_UNTRUSTED: "external, untrusted",
     Trust.AGENT_WRITTEN: "unconfirmed, agent-written",
@@ -293,8 +296,10 @@ class SearchOptions:
     """How to search: what a hit is, which lanes run, and what may be found at all.
 
     `unit` "page" gives each page once with its best piece, "chunk" pieces and turns. `mode` "naive" is the plain
-    control: ranks of words and vectors merged, nothing else. Only pages of `types` are found if given, and only what
-    is from `as_of` or before. With `reference_time` a time that the query names ("last week") raises what is from
+    control: ranks of words and vectors merged, nothing else. Only pages of `types` and of the tiers `labels` (of
+    TRUSTS) are found if given, only what is from `as_of` or before, and only what happened from `occurred_after` on
+    and before `occurred_before`: a turn when it was said, a page when its writer says it was so, or else when it was
+    written. With `reference_time` a time that the query names ("last week") raises what is from
     then; `recency` lets what is new go before what is old, as seen from `reference_time`. `rerank` lets the reranker
     of the settings, if any, order the first hits anew.
     """
@@ -302,6 +307,9 @@ class SearchOptions:
     unit: SearchUnit = "page"
     mode: SearchMode = "hybrid"
     types: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    occurred_after: datetime | None = None
+    occurred_before: datetime | None = None
     as_of: datetime | None = None
     reference_time: datetime | None = None
     recency: bool = False
@@ -316,6 +324,14 @@ class LaneScore:
     rank: int
     score: float
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What the score of a hit was multiplied by, and why: "selectivity" or "time"."""
+
+    name: str
+    factor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,15 +352,39 @@ class Hit:
     turn: int | None = None
     at: datetime | None = None
     lanes: tuple[LaneScore, ...] = ()
+    factors: tuple[Factor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """An answered search: its hits, best first, the lanes that ran, and why others did not."""
+    """An answered search: its hits, best first, the lanes that ran, and why others did not.
+
+    `found` counts all that could have become hits, those beyond the limit too.
+    """
 
     hits: tuple[Hit, ...]
     lanes: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    found: int = 0
+
+
+class Listed(Sequence[T]):
+    """An answer that is read as the things it holds, best first."""
+
+    __slots__ = ()
+
+    def _listed(self) -> tuple[T, ...]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._listed())
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return self._listed()[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +448,77 @@ class Found:
     score: float
     rank: int
     item: Fact | Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled(Listed[Found]):
+    """What answers a question, best first, the lanes that ran, and codes for what could not (keys of DEGRADED)."""
+
+    memories: tuple[Found, ...]
+    lanes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    def _listed(self) -> tuple[Found, ...]:
+        return self.memories
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One thing that a search found: a remembered fact ("memory") or a page by its best piece ("document").
+
+    `content` is None where none was asked for. `lanes` and `factors` say why it ranks where it does, if asked.
+    """
+
+    id: str
+    origin: Literal["memory", "document"]
+    name: str
+    content: str | None
+    score: float
+    rank: int
+    item: Page | Fact
+    turn: int | None = None
+    at: datetime | None = None
+    lanes: tuple[LaneScore, ...] | None = None
+    factors: tuple[Factor, ...] | None = None
+
+    @property
+    def slug(self) -> str | None:
+        """The slug of the page; of a fact that of the page it is about, if any."""
+        return self.item.slug if isinstance(self.item, Page) else self.item.entity
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer cost. `embedding_tokens` is None: no model here tells it."""
+
+    latency_ms: float
+    embedding_calls: int
+    embedding_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Listed[Result]):
+    """One page of what a search found, best first, on one scale of scores that never rise.
+
+    `total` counts the pages that were ranked, beyond these too, and the facts up to one beyond these: more are not
+    read. `degraded` are keys of DEGRADED.
+    """
+
+    results: tuple[Result, ...]
+    total: int
+    limit: int
+    offset: int
+    lanes: tuple[str, ...]
+    degraded: tuple[str, ...]
+    usage: Cost
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something was ranked beyond these."""
+        return self.total > self.offset + self.limit
+
+    def _listed(self) -> tuple[Result, ...]:
+        return self.results
 
 
 @dataclass(frozen=True, slots=True)

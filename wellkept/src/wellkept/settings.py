@@ -19,8 +19,10 @@ from wellkept.errors import SettingsError
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
-    from wellkept.providers import Embedder, Extractor
+    from wellkept.providers import Embedder, Extractor, Reranker
 
+_MODELS = ("extractor", "embedder", "reranker")
+"""The models that may stand behind an address: each has the settings `_url`, `_model` and `_key_env`."""
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
 
@@ -60,6 +62,14 @@ class Settings:
     """The environment variable that holds its key, where it needs one."""
     embedder_key: str | None = field(default=None, repr=False)
 
+    reranker_url: str | None = None
+    """Where a model looks at the first pages of a search anew, as https://host/v1; searches that ask for it send them
+    there."""
+    reranker_model: str | None = None
+    reranker_key_env: str = "OPENAI_API_KEY"
+    """The environment variable that holds its key, where it needs one."""
+    reranker_key: str | None = field(default=None, repr=False)
+
     @property
     def database(self) -> Path:
         """The file that holds the memory."""
@@ -90,12 +100,12 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
             values[key] = _checked(where, key, value)
     added = values.pop("transcript_roots", ())
     roots = (*_own_roots(env), *added)
-    for model in ("extractor", "embedder"):
+    for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
     found = Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
-    keys = (env.get(name) or None for name in (found.extractor_key_env, found.embedder_key_env))
-    return replace(found, extractor_key=next(keys), embedder_key=next(keys))
+    keys: dict[str, Any] = {f"{model}_key": env.get(getattr(found, f"{model}_key_env")) or None for model in _MODELS}
+    return replace(found, **keys)
 
 
 def open_extractor(settings: Settings) -> Extractor | None:
@@ -121,6 +131,16 @@ def open_embedder(settings: Settings) -> Embedder | None:
     return packaged() if settings.embedder == "packaged" else in_folder(Path(settings.embedder))
 
 
+def open_reranker(settings: Settings) -> Reranker | None:
+    """The model that the settings name for a second look at what a search found, or None."""
+    if settings.reranker_url is None or settings.reranker_model is None:
+        return None
+    from wellkept.providers.asking import Address
+    from wellkept.providers.reranking import EndpointReranker
+
+    return EndpointReranker(Address(settings.reranker_url, settings.reranker_key, 5.0), settings.reranker_model)
+
+
 def open_memory(settings: Settings) -> Memory:
     """The memory that the settings name; its directory is made, for its owner only, when it is not there.
 
@@ -136,6 +156,7 @@ def open_memory(settings: Settings) -> Memory:
         open_store("sqlite", settings.database),
         capture,
         embedder=lambda: open_embedder(settings),
+        reranker=open_reranker(settings),
         arms_off=settings.arms_off,
     )
 
@@ -144,6 +165,8 @@ def make_private(directory: Path) -> None:
     """Make the directory, for its owner only, unless it is there. SettingsError says why it cannot be had."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise SettingsError(f"data directory {directory}: there is a file of that name. Name another one") from None
     except OSError as error:
         raise SettingsError(f"data directory {directory}: {error.strerror or error}. Name another one") from None
 
@@ -210,7 +233,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, object]:
         layer["hooks"] = False
     if env.get("WELLKEPT_CAPTURE_QUERIES"):
         layer["capture_queries"] = _on_or_off(env["WELLKEPT_CAPTURE_QUERIES"])
-    for key in ("extractor_url", "extractor_model", "embedder", "embedder_url", "embedder_model"):
+    named = (f"{model}_{part}" for model in _MODELS for part in ("url", "model"))
+    for key in (*named, "embedder"):
         if value := env.get(f"WELLKEPT_{key.upper()}"):
             layer[key] = value
     return layer
@@ -313,4 +337,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "embedder_url": _address,
     "embedder_model": _source,
     "embedder_key_env": _source,
+    "reranker_url": _address,
+    "reranker_model": _source,
+    "reranker_key_env": _source,
 }

@@ -53,6 +53,8 @@ class Argument:
     least: int | None = None
     most: int | None = None
     choices: tuple[str, ...] = ()
+    flag: str = ""
+    """Its option on the command line, where that is not its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ _KINDS_OF_FACT = ("event", "preference", "commitment", "belief", "fact")
 _ROLES = ("user", "assistant")
 _INTENTS = ("build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general")
 _ORIGINS = ("user_said", "agent_inferred", "document", "tool_output", "import")
+_TIERS = ("external_untrusted", "agent_written", "user_written", "user_confirmed")
+_MODES = ("hybrid", "lexical", "vector", "naive")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
 _QUERY = Argument("query", "Plain words; a question will do.", required=True, least=1, most=LONGEST_QUERY)
 _HISTORY = Argument("include_history", "Also what is no longer current.", "switch", default=False)
@@ -113,7 +117,49 @@ VERBS: Mapping[str, Verb] = _verbs(
         ),
         many="memories",
     ),
-    Verb("search", "read", "Find pages by their words, best first.", (_QUERY, _LIMIT), many="results"),
+    Verb(
+        "search",
+        "read",
+        "Find facts and pages by words and meaning, filtered, best first.",
+        (
+            Argument("query", "Plain words; a question will do.", required=True, least=1, most=2000),
+            _LIMIT,
+            Argument("offset", "Leave out the first so many.", "number", default=0, least=0, most=1000),
+            Argument(
+                "types", "Only of these types; of a fact its kind.", "texts", default=(), least=0, most=32, flag="type"
+            ),
+            Argument(
+                "labels",
+                "Only what such a writer wrote.",
+                "texts",
+                default=(),
+                least=0,
+                most=4,
+                choices=_TIERS,
+                flag="label",
+            ),
+            Argument("occurred_after", "Nothing before (ISO 8601).", "moment", flag="after"),
+            Argument("occurred_before", "Nothing from then on (ISO 8601).", "moment", flag="before"),
+            Argument("as_of", "As it was then (ISO 8601).", "moment"),
+            Argument("reference_time", 'From when "last week" in the query counts (ISO 8601).', "moment"),
+            Argument("scopes", "All is private so far.", "texts", default=(), least=0, most=1, choices=("private",)),
+            Argument("include_memory", "Remembered facts.", "switch", default=True, flag="facts"),
+            Argument("include_documents", "Pages.", "switch", default=True, flag="pages"),
+            Argument("include_content", "With their words.", "switch", default=True, flag="content"),
+            Argument("content_max_chars", "At most so many of each.", "number", default=500, least=0, most=50_000),
+            Argument(
+                "retrieval_mode",
+                "By words and meaning, by one, or by plain ranks of both.",
+                default="hybrid",
+                choices=_MODES,
+                flag="mode",
+            ),
+            Argument("rerank", "Let the reranker of the settings look.", "switch", default=False),
+            Argument("record_exposure", "Let a capture of queries keep it.", "switch", default=True, flag="record"),
+            Argument("diagnostics", "Why each ranks where it does.", "switch", default=False, flag="explain"),
+        ),
+        many="results",
+    ),
     Verb(
         "get_page",
         "read",
@@ -302,11 +348,15 @@ def read_arguments(verb: Verb, given: Mapping[str, object]) -> dict[str, Any]:
     missing = [argument.name for argument in verb.arguments if argument.required and argument.name not in given]
     if missing:
         raise InvalidInput(missing[0], f"is missing; {verb.name} needs it")
+    for argument in verb.arguments:
+        said = given.get(argument.name)
+        if argument.required and argument.least and isinstance(said, str) and not said.strip():
+            raise InvalidInput(argument.name, f"is empty; {verb.name} needs it")
     named = {name: value for name, value in given.items() if value is not None}
     try:
         read: Any = msgspec.convert(named, type=request_type(verb))
     except msgspec.ValidationError as error:
-        raise _unusable(str(error)) from None
+        raise _unusable(verb, str(error)) from None
     found = {name: getattr(read, name) for name in (argument.name for argument in verb.arguments)}
     for argument in verb.arguments:
         if argument.kind == "moment" and found[argument.name] is not None:
@@ -325,11 +375,11 @@ def moment(name: str, text: str) -> datetime:
         raise InvalidInput(name, f"{text[:40]!r} is no ISO 8601 date or time, as 2026-01-31T12:00:00Z") from None
 
 
-def schema(verb: Verb) -> dict[str, Any]:
-    """The JSON Schema of a verb's arguments."""
-    properties: dict[str, Any] = {}
-    for argument in verb.arguments:
-        properties[argument.name] = _schema_of(argument)
+def schema(verb: Verb, *, brief: bool = False) -> dict[str, Any]:
+    """The JSON Schema of a verb's arguments; a brief one is silent about lengths, of which a refusal tells."""
+    properties: dict[str, Any] = {argument.name: _schema_of(argument) for argument in verb.arguments}
+    if brief:
+        properties = {name: _without_lengths(said) for name, said in properties.items()}
     required = [argument.name for argument in verb.arguments if argument.required]
     found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**found, "required": required} if required else found
@@ -368,6 +418,8 @@ def _type_of(argument: Argument) -> Any:
     kind = argument.kind
     if argument.choices:
         found: Any = Literal[argument.choices]
+        if kind == "texts":
+            found = Annotated[list[found], msgspec.Meta(min_length=argument.least, max_length=argument.most)]
     elif kind == "number":
         found = Annotated[int, msgspec.Meta(ge=argument.least, le=argument.most or 2**53 - 1)]
     elif kind == "switch":
@@ -410,7 +462,7 @@ _BOUNDS: Mapping[Kind, tuple[str, str]] = {
 
 def _schema_of(argument: Argument) -> dict[str, Any]:
     found: dict[str, Any] = {"type": _JSON_TYPES[argument.kind], "description": argument.help}
-    if argument.choices:
+    if argument.choices and argument.kind != "texts":
         found["enum"] = list(argument.choices)
     if argument.kind == "turns":
         turn = {"role": {"enum": list(_ROLES)}, "text": {"type": "string", "maxLength": 200_000}}
@@ -423,6 +475,8 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
         found["maxItems"] = MOST_TURNS
     if argument.kind == "texts":
         found["items"] = {"type": "string", "minLength": 1, "maxLength": 520}
+        if argument.choices:
+            found["items"] = {"enum": list(argument.choices)}
     least, most = _BOUNDS.get(argument.kind, ("minLength", "maxLength"))
     if argument.least is not None:
         found[least] = argument.least
@@ -433,8 +487,32 @@ def _schema_of(argument: Argument) -> dict[str, Any]:
     return found
 
 
-def _unusable(message: str) -> InvalidInput:
+_WORDS: Mapping[str, str] = {
+    "`str` of length": "text of a length",
+    "`array` of length": "a list of a length",
+    "`str | null`": "text",
+    "`str`": "text",
+    "`int`": "a whole number",
+    "`bool`": "true or false",
+    "`array`": "a list",
+    "`object`": "an object",
+}
+_LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
+
+
+def _without_lengths(said: Any) -> Any:
+    if not isinstance(said, dict):
+        return said
+    return {name: _without_lengths(value) for name, value in said.items() if name not in _LENGTHS}
+
+
+def _unusable(verb: Verb, message: str) -> InvalidInput:
     """What msgspec found wrong, with the argument in front."""
     reason, _, path = message.partition(" - at `$")
     path = path.rstrip("`").lstrip(".")
+    choices = next((one.choices for one in verb.arguments if one.name == path.partition("[")[0]), ())
+    if choices and reason.startswith("Invalid enum value"):
+        reason = f"is {reason.removeprefix('Invalid enum value ')}; use one of {', '.join(choices)}"
+    for theirs, ours in _WORDS.items():
+        reason = reason.replace(theirs, ours)
     return InvalidInput(path or "arguments", reason[:1].lower() + reason[1:])

@@ -8,7 +8,23 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from wellkept.model import Change, Dated, Fact, Found, Hit, Item, Message, PackItem, Page, Pointer, Told
+from wellkept.model import (
+    Change,
+    Dated,
+    Fact,
+    Found,
+    Hit,
+    Item,
+    Message,
+    PackItem,
+    Page,
+    Pointer,
+    Recalled,
+    Result,
+    Results,
+    Told,
+)
+from wellkept.recall.degraded import found_by
 from wellkept.trust import label
 
 TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
@@ -16,6 +32,12 @@ TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
 
 def answer(found: object, many: str) -> dict[str, Any]:
     """The answer of a verb: an object, in which a list has the name `many`."""
+    if isinstance(found, Recalled):
+        return {"memories": shown(found.memories), "total": len(found)} | _how(found)
+    if isinstance(found, Results):
+        paged = {name: getattr(found, name) for name in ("total", "limit", "offset", "has_more")}
+        told = {"results": shown(found.results), **paged, "policy_reason": None, "usage": shown(found.usage)}
+        return told | _how(found)
     if many:
         listed = [shown(one) for one in found]  # type: ignore[attr-defined]
         return {many: listed, "total": len(listed)}
@@ -30,6 +52,8 @@ def shown(value: object) -> Any:
         return _fact(value)
     if isinstance(value, Found):
         return {"id": value.id, "origin": value.origin} | shown(value.item) | {"score": value.score, "rank": value.rank}
+    if isinstance(value, Result):
+        return _result(value)
     if isinstance(value, Hit):
         plain = {"id": str(Item("page", value.slug)), "title": value.title, "text": value.text}
         return plain | {"score": value.score, "rank": value.rank} | _label(value)
@@ -74,6 +98,25 @@ def _plain(value: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
 
 def _label(value: Page | Fact | Hit | Pointer) -> dict[str, Any]:
     return _plain(label(value))
+
+
+def _how(found: Recalled | Results) -> dict[str, Any]:
+    """Which lanes ran, which did not and why."""
+    said = found_by(found.lanes, found.degraded)
+    return {"lanes": list(found.lanes), "degraded": list(found.degraded), "found_by": said}
+
+
+def _result(value: Result) -> dict[str, Any]:
+    item = shown(value.item)
+    page = isinstance(value.item, Page)
+    placed = {name: shown(getattr(value, name)) for name in ("id", "origin", "name", "content", "score", "rank")}
+    kept = {name: item[name] for name in ("type", "created_at", "provenance")}
+    kept |= {"valid_at": item["valid_at"] if page else item["valid_from"], "metadata": item.get("metadata", {})}
+    kept |= {"turn": value.turn, "at": shown(value.at)} if value.turn is not None else {}
+    if value.lanes is not None:
+        kept["diagnostics"] = shown(value.lanes)
+        kept["factors"] = {one.name: one.factor for one in value.factors or ()}
+    return placed | kept | _label(value.item)
 
 
 def _page(page: Page) -> dict[str, Any]:

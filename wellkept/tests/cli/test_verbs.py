@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from wellkept.cli import main
+from wellkept.cli import COMMANDS, SECTIONS, main
+from wellkept.memory import Memory
 
 ADA = (
     "---\ntitle: Ada Lovelace\ntype: person\naliases: [ada]\nsummary: Wrote the first program.\n---\n\n"
@@ -116,8 +117,8 @@ def test_an_unknown_source_is_told_apart_from_an_empty_answer(run: Run) -> None:
     run("remember", "one thing", "--source", "notes")
     asked = run("recall", "thing", "--source", "nots")
     assert lines(asked) == ["nothing found"]
-    assert asked.stderr == "wellkept: nothing was ever kept in source 'nots'\n"
-    assert run("recall", "nonsense", "--source", "notes").stderr == ""
+    assert "wellkept: nothing was ever kept in source 'nots'\n" in asked.stderr
+    assert "ever kept" not in run("recall", "nonsense", "--source", "notes").stderr
 
 
 @pytest.mark.parametrize(
@@ -130,11 +131,53 @@ def test_an_unknown_source_is_told_apart_from_an_empty_answer(run: Run) -> None:
         ["correct", "fact:1", "erase"],
         ["put-page", "a", "-", "--metadata", "{"],
         ["delta", "--since", "-1"],
+        ["search", "x", "--after", "soon"],
+        ["search", "x", "--label", "mine"],
+        ["put", "a", "/nowhere/at/all"],
+        ["serch", "x"],
+        ["token", "nothing"],
     ],
 )
-def test_a_wrong_command_line_ends_with_two(run: Run, arguments: list[str]) -> None:
+def test_a_wrong_command_line_ends_with_two_and_is_told_as_json_where_that_is_asked_for(
+    run: Run, arguments: list[str]
+) -> None:
     result = run(*arguments, stdin="x")
     assert (result.exit_code, result.stdout) == (2, "")
+    assert "Error: " in result.stderr
+    result = run(*arguments, "--json", stdin="x")
+    assert (result.exit_code, result.stdout) == (2, "")
+    said = json.loads(result.stderr)
+    assert said["code"] == "invalid_params"
+    assert said["errors"][0]["pointer"] != "/"
+
+
+def test_a_slip_in_a_command_is_told_what_was_near(run: Run) -> None:
+    assert "Did you mean search?" in run("serch", "x").stderr
+    assert "Did you mean" not in run("xyzzy").stderr
+
+
+def test_whoever_stops_it_is_told_what_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "embed_waiting", stopped)
+    result = run("embed")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "what was embedded is kept" in result.stderr
+    monkeypatch.setattr(Memory, "recall", stopped)
+    result = run("recall", "x")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "wellkept: stopped\n")
+
+
+def test_the_help_names_every_command_once_with_a_whole_sentence(run: Run) -> None:
+    assert len(COMMANDS) == sum(len(names) for names in SECTIONS.values())
+    said = run("--help").stdout.partition("Every day:")[2]
+    assert "..." not in said
+    said = "\nEvery day:" + said
+    for section, names in SECTIONS.items():
+        assert f"\n{section}:\n" in said
+        for name in names:
+            assert said.count(f"\n  {name} ") == 1
 
 
 @pytest.mark.parametrize("text", [b"half \xed\xa0\xbd pair", b"\xff"])
@@ -145,6 +188,55 @@ def test_bytes_that_are_no_text_are_refused_by_name(tmp_path: Path, text: bytes)
         assert (done.returncode, done.stdout) == (1, b"")
         assert b"half a surrogate pair at character" in done.stderr
         assert b"Traceback" not in done.stderr
+
+
+def test_a_search_filters_shows_the_words_that_it_found_and_says_how(run: Run) -> None:
+    run("put-page", "d/euros", "-", stdin="---\ntitle: Euros\ntype: decision\n---\n# Euros\n\nWe bill in euros.\n")
+    run("put-page", "n/boats", "-", stdin="# Boats\n\nThe euros went into boats. " + "And so on. " * 30)
+    run("remember", "Ada counts the euros.")
+    found = run("search", "euros", "--type", "decision")
+    assert lines(found) == ["1  d/euros  Euros — We bill in euros. (user-written)"]
+    assert found.stderr == "wellkept: by words only: no vectors yet; run wellkept embed\n"
+    (long,) = lines(run("search", "boats"))
+    assert long.endswith("… (user-written)")
+    assert len(long) < 160
+    assert lines(run("search", "euros", "--no-pages")) == ["1  fact:1  Ada counts the euros. (user-written)"]
+    assert lines(run("search", "euros", "--no-facts", "--limit", "1"))[-1] == "there is more; go on with --offset 1"
+    assert lines(run("search", "euros", "--after", "2999-01-01")) == ["nothing found"]
+    assert lines(run("search", "euros", "--label", "agent_written")) == ["nothing found"]
+    told = lines(run("search", "euros", "--type", "decision", "--explain"))
+    assert told[1].startswith("lexical    rank 1, score ")
+    assert run("recall", "euros").stderr == found.stderr
+
+
+def test_only_facts_need_no_word_on_how_they_were_found(run: Run) -> None:
+    run("remember", "Ada counts the euros.")
+    for verb in ("recall", "search"):
+        assert run(verb, "euros").stderr == ""
+
+
+def test_one_thing_is_printed_by_its_id(run: Run) -> None:
+    run("put-page", "people/ada", "-", stdin=ADA)
+    run("remember", "Ada likes tea.")
+    assert run("get", "people/ada").stdout == ADA.rstrip("\n") + "\n"
+    assert lines(run("get", "fact:1")) == ["Ada likes tea. (user-written)"]
+    run("forget", "fact:1")
+    assert lines(run("get", "fact:1")) == ["Ada likes tea. (user-written, expired)"]
+    assert json.loads(run("get", "fact:1", "--json").stdout)["status"] == "expired"
+    assert "there is no fact 'fact:9'" in run("get", "fact:9").stderr
+
+
+@pytest.mark.parametrize("arguments", [["search", "thing"], ["search", "thing", "--json"], ["export"], ["--help"]])
+def test_a_reader_that_goes_away_ends_it_without_a_word(run: Run, tmp_path: Path, arguments: list[str]) -> None:
+    for number in range(30):
+        run("remember", f"thing {number}")
+    reading, writing = os.pipe()
+    os.close(reading)
+    more = [] if arguments == ["--help"] else ["--data-dir", str(tmp_path / "memory")]
+    argv = [sys.executable, "-m", "wellkept", *arguments, *more]
+    done = subprocess.run(argv, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 # -- confirming

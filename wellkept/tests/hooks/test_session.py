@@ -32,14 +32,29 @@ def memory() -> Memory:
 def test_it_lists_the_newest_facts_and_pages_with_who_wrote_them(memory: Memory) -> None:
     assert session_pack(memory, "default", NOW).splitlines() == [
         PACK_MARK,
-        "## Facts noted lately",
-        "- The build runs nightly. (unconfirmed, agent-written)",
-        "- Ada likes tea. (user-written)",
-        "## Pages in memory",
-        "- **Page 1** (`pages/1`) — About 1. (user-written)",
-        "- **Page 2** (`pages/2`) — About 2. (user-written)",
-        "- **Page 0** (`pages/0`) — About 0. (user-written)",
+        "",
+        "## Recent memory",
+        "- **Page 1** — About 1. _src=pages/1; created=2026-02-27; trust=user-written_",
+        "- **Page 2** — About 2. _src=pages/2; created=2026-02-20; trust=user-written_",
+        "- **Page 0** — About 0. _src=pages/0; created=2026-01-30; trust=user-written_",
+        "",
+        "## Background",
+        "- The build runs nightly. _src=fact:2; created=2026-03-01; trust=unconfirmed, agent-written_",
+        "- Ada likes tea. _src=fact:1; created=2026-02-28; trust=user-written_",
     ]
+
+
+def test_it_is_sorted_and_told_as_every_context_pack(memory: Memory) -> None:
+    memory.put_page("default", "d/euros", "---\ntitle: Euros\ntype: decision\n---\n", now=NOW)
+    memory.put_page("default", "p/done", "---\ntitle: Done\ntype: project\nstatus: done\n---\n", now=NOW)
+    memory.put_page("default", "p/hidden", "---\ntitle: Hid\ntype: project\nstatus: archived\n---\n", now=NOW)
+    begun = session_pack(memory, "default", NOW)
+    headings = [line for line in begun.splitlines() if line.startswith("## ")]
+    assert headings == ["## Recent memory", "## Decisions", "## Prior art", "## Background"]
+    asked = memory.context_pack("default", "euros", intent="general").markdown.splitlines()
+    assert [line for line in begun.splitlines() if "Euros" in line] == [line for line in asked if "Euros" in line]
+    assert "- **Euros** _src=d/euros; created=2026-03-01; trust=user-written_" in asked
+    assert "Hid" not in begun
 
 
 def test_it_keeps_within_its_tokens_and_says_the_same_each_time(memory: Memory) -> None:

@@ -15,7 +15,7 @@ HITS = tuple(Hit("s", f"n/{n}", "", f"text {n}", 1 / (n + 1), n + 1, Trust.USER_
 
 
 class Answers:
-    def __init__(self, scores: Sequence[float], wait_s: float = 0.0, *, fails: bool = False) -> None:
+    def __init__(self, scores: Sequence[float], wait_s: float = 0.0, *, fails: Exception | None = None) -> None:
         self.scores, self.wait_s, self.fails = scores, wait_s, fails
         self.seen: Sequence[str] = ()
 
@@ -23,10 +23,11 @@ class Answers:
         self.seen = texts
         time.sleep(self.wait_s)
         if self.fails:
-            raise ModelUnavailable("x", "it is off")
+            raise self.fails
         return self.scores
 
 
+@pytest.mark.req("E-605")
 def test_the_first_hits_come_in_the_rerankers_order_and_the_rest_stays() -> None:
     answers = Answers([float(n) for n in range(LOOKED_AT)])
     hits, failed = reranked(answers, "q", HITS)
@@ -43,10 +44,12 @@ def test_equal_scores_keep_the_order() -> None:
     assert [hit.slug for hit in hits] == [hit.slug for hit in HITS]
 
 
+@pytest.mark.req("E-605")
 @pytest.mark.parametrize(
     ("answers", "code"),
     [
-        (Answers([], fails=True), "rerank_failed"),
+        (Answers([], fails=ModelUnavailable("x", "it is off")), "rerank_failed"),
+        (Answers([], fails=ValueError("a fault of its own")), "rerank_failed"),
         (Answers([1.0]), "rerank_failed"),
         (Answers([float("nan")] * LOOKED_AT), "rerank_failed"),
         (Answers([1.0] * LOOKED_AT, wait_s=0.5), "rerank_timeout"),

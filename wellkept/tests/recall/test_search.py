@@ -146,6 +146,7 @@ def test_a_conversation_counts_once_as_a_page_and_each_turn_by_itself_as_a_chunk
     assert {turn for _, turn in turns(find(store, "default", "kiln", 9, CHUNKS))} == {0, 1, 2}
 
 
+@pytest.mark.req("E-602")
 def test_each_hit_says_what_every_lane_said_of_it(store: Store, write: Callable[..., None]) -> None:
     write("n/kiln", "The kiln", kind="note", body="It stands in the cellar.")
     write("n/glaze", "Glaze", kind="note", body="Wait until the kiln is cold.")
@@ -172,6 +173,7 @@ def test_scores_never_rise_from_hit_to_hit_and_ranks_count_from_one(store: Store
         assert find(store, "default", "kiln and glaze", 5, options).hits == hits[:5]
 
 
+@pytest.mark.req("E-601")
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector", "naive"])
 def test_ten_thousand_better_matches_that_may_not_be_found_leave_the_result_as_it_was(
     store: Store, write: Callable[..., None], mode: SearchMode
@@ -207,6 +209,7 @@ def test_a_page_that_the_query_calls_by_its_name_comes_before_one_that_repeats_t
         assert find(store, "default", f"what does {name} do", 1).hits[0].slug == "people/noor"
 
 
+@pytest.mark.req("E-607")
 def test_the_name_of_a_superseded_page_finds_the_page_in_its_place(store: Store, write: Callable[..., None]) -> None:
     write("n/new", "The plan", kind="note", body="Go by train.")
     content = "---\ntitle: Old scheme\nsuperseded_by: n/new\n---\n\nGo by boat.\n"
@@ -268,6 +271,7 @@ def test_an_answer_says_why_the_vectors_had_no_part_in_it(store: Store, write: C
     assert find(store, "default", "kiln", 5, SearchOptions(mode="lexical")).degraded == ()
 
 
+@pytest.mark.req("E-602")
 def test_the_naive_mode_merges_the_ranks_of_words_and_vectors_and_nothing_else(
     store: Store, write: Callable[..., None]
 ) -> None:
@@ -283,10 +287,12 @@ def test_the_naive_mode_merges_the_ranks_of_words_and_vectors_and_nothing_else(
     assert len(found.hits) == 3
 
 
+@pytest.mark.req("E-606")
 def test_a_narrow_filter_damps_what_only_the_vectors_found() -> None:
     assert [damping(share) for share in (0.2, 0.1, 0.05, 0.004)] == pytest.approx([1, 1, 0.5, 0.1])
 
 
+@pytest.mark.req("E-606")
 def test_under_a_narrow_filter_words_go_before_chance(store: Store, write: Callable[..., None]) -> None:
     words = WordVectors({"automobile": "car"})
     write("n/near", "A", kind="rare", body="car")
@@ -312,6 +318,7 @@ def test_a_time_that_the_query_names_raises_what_is_from_then(store: Store) -> N
     assert find(store, "default", "what soup four weeks ago", 1, monday).hits[0].slug == "conversations/early"
 
 
+@pytest.mark.req("E-603")
 def test_what_is_recent_goes_first_only_where_that_is_asked_for(store: Store) -> None:
     bank(store, "a", 11, "We had soup")
     bank(store, "b", 27, "We had soup")

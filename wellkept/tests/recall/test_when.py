@@ -13,6 +13,7 @@ from wellkept.recall.when import Span, asked_time, nearness, temporal_boost
 FRIDAY = datetime(2024, 3, 15, 10, 0, tzinfo=UTC)
 
 
+@pytest.mark.req("E-604")
 @pytest.mark.parametrize(
     ("query", "first", "last"),
     [
@@ -66,6 +67,7 @@ def test_the_first_time_that_is_named_counts() -> None:
 MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))
 
 
+@pytest.mark.req("E-604")
 @given(MOMENTS, st.integers(0, 3000), st.sampled_from([("day", 1), ("week", 7)]))
 def test_days_and_weeks_ago_are_counted_exactly(now: datetime, count: int, unit: tuple[str, int]) -> None:
     name, days = unit
@@ -90,6 +92,7 @@ def test_a_date_means_the_same_whenever_it_is_read_and_however_it_is_written(now
     assert {asked_time(spelling, now) for spelling in spellings} == {Span(day, day)}
 
 
+@pytest.mark.req("E-604")
 @given(MOMENTS, st.text(max_size=60))
 def test_any_text_names_a_time_or_none(now: datetime, query: str) -> None:
     found = asked_time(query, now)
@@ -104,6 +107,7 @@ def test_a_weekday_is_one_of_the_last_seven_days(now: datetime, weekday: str) ->
     assert f"{found.first:%A}".lower() == weekday
 
 
+@pytest.mark.req("E-604")
 def test_what_is_near_the_time_asked_for_is_raised_the_more_the_nearer() -> None:
     span = Span(date(2024, 3, 4), date(2024, 3, 10))
     days = {date(2024, 3, 7): 1.4, date(2024, 3, 13): 1.4, date(2024, 2, 27): 1.25, date(2024, 3, 24): 1.1}
@@ -111,6 +115,7 @@ def test_what_is_near_the_time_asked_for_is_raised_the_more_the_nearer() -> None
     assert nearness(span, date(2024, 3, 25)) == 1.0
 
 
+@pytest.mark.req("E-603")
 def test_age_takes_away_down_to_a_floor() -> None:
     assert [round(temporal_boost(age), 6) for age in (-5, 0, 1, 365, 1825)] == [1, 1, 0.997264, 0.367879, 0.1]
     assert round(temporal_boost(180, 90), 6) == 0.135335

@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
 from wellkept.memory import Memory
 from wellkept.model import Trust
+from wellkept.providers import EmbedderId
 from wellkept.serve.http import AT_ONCE, BODY_BYTES, application, is_loopback
 from wellkept.serve.routes import ROUTES, Desk
 from wellkept.serve.tokens import Tokens
@@ -79,12 +81,25 @@ def refused(answer: Any, status: int, code: str) -> dict[str, Any]:
 # -- who may ask
 
 
+@pytest.mark.req("E-426")
 def test_anybody_may_ask_whether_it_answers(served: Served) -> None:
     said = served.client.get("/api/health").json()
     assert (said["status"], said["ready"], said["test_clock"]) == ("ok", True, False)
     assert (said["schema_version"], said["retrieval_mode"], said["embedding"]) == (len(migrations()), "lexical", None)
 
 
+def test_health_says_whose_vectors_there_are_and_whether_the_store_works(served: Served) -> None:
+    served.memory.put_page("default", "n/one", "# One\n")
+    (waiting,) = served.memory.store.index.waiting(0, 9)
+    served.memory.store.index.put_vectors(EmbedderId("m", 8), [waiting.chunk], np.ones((1, 8), np.float32))
+    said = served.client.get("/api/health").json()
+    assert (said["retrieval_mode"], said["embedding"]) == ("hybrid", {"model": "m", "dimensions": 8})
+    served.memory.close()
+    said = served.client.get("/api/health")
+    assert (said.status_code, said.json()["status"], said.json()["ready"]) == (200, "store_unavailable", False)
+
+
+@pytest.mark.req("E-423")
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_nothing_else_is_told_without_a_token(served: Served, route: Any) -> None:
     path = "/api" + route.path.replace("{id:path}", "x").replace("{slug:path}", "x").replace("{id}", "x").replace(
@@ -96,6 +111,7 @@ def test_nothing_else_is_told_without_a_token(served: Served, route: Any) -> Non
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.req("E-423")
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
 def test_a_token_does_what_its_scopes_allow_and_nothing_else(served: Served, route: Any) -> None:
     path = (
@@ -160,6 +176,7 @@ def test_only_loopback_is_this_machine_alone() -> None:
 # -- items
 
 
+@pytest.mark.req("E-422")
 def test_an_entity_is_kept_found_read_and_ended(served: Served) -> None:
     sent = {
         "name": 'Über "Rechnungen" 会议室',
@@ -189,6 +206,7 @@ def test_an_entity_is_kept_found_read_and_ended(served: Served) -> None:
     assert [change["change"] for change in history["changes"]] == ["created", "expired"]
 
 
+@pytest.mark.req("E-425")
 def test_the_same_item_again_is_the_same_entity(served: Served) -> None:
     sent = {"name": "Billing", "content": "monthly", "source_id": "crm/7"}
     first = served.said("POST", "/entities", sent)
@@ -209,6 +227,7 @@ def test_names_without_a_latin_letter_do_not_become_one_entity(served: Served) -
         assert served.said("GET", f"/entities/{number}")["content"] == f"x {name}"
 
 
+@pytest.mark.req("E-427")
 def test_many_entities_are_kept_at_once_and_what_cannot_be_is_named(served: Served) -> None:
     sent = [{"name": f"n{n}", "content": "phrase of the batch"} for n in range(100)]
     sent[7] = {"name": ""}
@@ -243,6 +262,7 @@ def test_entities_are_listed_page_by_page(served: Served) -> None:
     assert len(served.said("GET", "/entities?type=task")["entities"]) == 3
 
 
+@pytest.mark.req("E-421")
 def test_a_search_pages_and_picks_what_it_returns(served: Served) -> None:
     for number in range(5):
         served.said("POST", "/entities", {"name": f"n{number}", "content": "harbour " * 50})
@@ -299,6 +319,7 @@ def test_the_verbs_answer_as_they_do_in_python(served: Served) -> None:
     refused(served.ask("POST", "/memory/confirm", {"id": "people/ada"}), 403, "scope_denied")
 
 
+@pytest.mark.req("E-423")
 def test_nobody_over_http_writes_above_an_agent_or_touches_what_the_owner_wrote(served: Served) -> None:
     served.memory.put_page("default", "note/plan", "# Mine\n")
     served.memory.remember("default", "The plan is mine")
@@ -316,6 +337,7 @@ def test_nobody_over_http_writes_above_an_agent_or_touches_what_the_owner_wrote(
         assert said["errors"][0]["pointer"] == f"/{claim}"
 
 
+@pytest.mark.req("E-401", "E-423", "E-507")
 def test_a_token_reads_and_writes_its_own_source_only(served: Served) -> None:
     served.said("POST", "/memory/remember", {"text": "my desk is next to the window"}, token=served.token(source="u1"))
     served.said("POST", "/entities", {"name": "desk", "content": "window"}, token=served.token(source="u1"))
@@ -336,6 +358,7 @@ def test_a_token_reads_and_writes_its_own_source_only(served: Served) -> None:
 # -- the same request again
 
 
+@pytest.mark.req("E-425")
 def test_a_request_sent_again_under_its_key_changes_nothing(served: Served) -> None:
     sent = {"text": "once"}
     first = served.ask("POST", "/memory/remember", sent, **{"Idempotency-Key": "k1"})
@@ -363,6 +386,7 @@ def test_a_refused_request_leaves_its_key_unused(served: Served) -> None:
 # -- what cannot be used
 
 
+@pytest.mark.req("E-422", "E-424")
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -390,6 +414,7 @@ def test_a_body_that_cannot_be_used_is_refused_and_nothing_is_kept(
     assert served.memory.store.sources() == ()
 
 
+@pytest.mark.req("E-424")
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
@@ -412,6 +437,7 @@ def test_an_address_that_cannot_be_used_is_refused(
     refused(served.ask(method, path), status, code)
 
 
+@pytest.mark.req("E-424")
 def test_a_fault_is_told_by_a_number_and_never_by_what_it_says(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -449,6 +475,7 @@ def test_more_requests_than_are_served_at_once_are_told_to_come_again(served: Se
 # -- what it says of itself
 
 
+@pytest.mark.req("E-401")
 def test_the_description_names_every_route_with_what_it_takes_and_how_it_refuses(served: Served) -> None:
     said = served.client.get("/api/openapi.json").json()
     assert said["openapi"].startswith("3.1")
@@ -468,7 +495,7 @@ def test_every_item_that_is_read_over_http_carries_its_own_label(served: Served)
     served.said("POST", "/memory/remember", {"text": "Ada likes coffee", "entity": "people/ada"})
     served.said("POST", "/entities", {"name": "tea", "content": "Ada drinks it", "content_origin": "tool_output"})
     reads = [
-        *(("POST", path, {"query": "Ada tea coffee"}) for path in ("/search", "/memory/recall", "/memory/search")),
+        *(("POST", path, {"query": "Ada tea coffee"}) for path in ("/search", "/memory/recall")),
         ("POST", "/context/turn", {"text": "What does Ada like?"}),
         ("POST", "/context/pack", {"goal": "Ada tea coffee"}),
         ("POST", "/memory/entity", {"name": "ada"}),

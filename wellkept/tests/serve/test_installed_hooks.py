@@ -136,7 +136,7 @@ def test_a_session_starts_the_daemon_and_begins_with_what_memory_holds(host: Hos
     name, text = host.context(host.event("SessionStart", source="startup"))
     assert name == "SessionStart"
     assert text.startswith("<!-- wellkept:pack v1")
-    assert "- **Ada Lovelace** (`people/ada-lovelace`) — Wrote the first program. (user-written)" in text
+    assert "- **Ada Lovelace** — Wrote the first program. _src=people/ada-lovelace; created=" in text
     name, text = host.context(host.event("UserPromptSubmit", prompt="Where did Ada Lovelace live?"))
     assert name == "UserPromptSubmit"
     assert "→ `people/ada-lovelace`" in text

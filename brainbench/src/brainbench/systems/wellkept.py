@@ -210,10 +210,10 @@ class Wellkept(System):
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.search(source, query, limit))
+        return _found(self._memory.find(source, query, limit).hits)
 
     def search_turns(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.search(source, query, limit, SearchOptions(unit="chunk")))
+        return _found(self._memory.find(source, query, limit, SearchOptions(unit="chunk")).hits)
 
     def settle(self) -> None:
         if packaged_once() is not None:

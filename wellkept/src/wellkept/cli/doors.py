@@ -45,12 +45,16 @@ def serve(
       wellkept serve --port 0 --json
     """
     from wellkept.serve.server import serve as answer
+    from wellkept.serve.tokens import Tokens
+
+    settings = settings_of(source, data_dir)
 
     def ready(url: str) -> None:
         report(as_json, {"ready": True, "url": url}, f"listening on {url}")
         sys.stdout.flush()
+        if not Tokens(settings.data_dir / "tokens.json").all():
+            click.echo("wellkept: nobody has a token yet; make one: wellkept token add agent:NAME", err=True)
 
-    settings = settings_of(source, data_dir)
     answer(settings, host=host, port=port, names=names, test_clock=test_clock, idle_s=idle_s, ready=ready)
 
 

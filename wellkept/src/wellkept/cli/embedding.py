@@ -31,7 +31,11 @@ def embed(again: bool, as_json: bool, source: str | None, data_dir: Path | None)
             embedder.embed(["a model that fails costs no vectors"])
             memory.store.index.drop_vectors()
         have, waiting = memory.store.index.vector_counts()
-        done = memory.embed_waiting(_progress(waiting))
+        try:
+            done = memory.embed_waiting(_progress(waiting))
+        except KeyboardInterrupt:
+            click.echo("wellkept: stopped; what was embedded is kept, and wellkept embed goes on", err=True)
+            raise SystemExit(130) from None
         have, waiting = memory.store.index.vector_counts()
         who = memory.store.index.embedder()
     model = None if who is None else who.model

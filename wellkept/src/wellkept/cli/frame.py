@@ -105,7 +105,7 @@ def verb_options(name: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
 
 
 def _flags(argument: Argument) -> tuple[str, ...]:
-    flag = "--" + argument.name.replace("_", "-")
+    flag = "--" + (argument.flag or argument.name).replace("_", "-")
     return (f"{flag}/--no-{flag[2:]}",) if argument.default is True else (flag,)
 
 
@@ -117,12 +117,27 @@ def _option(argument: Argument) -> dict[str, Any]:
         found |= {"type": click.IntRange(argument.least, argument.most), "default": argument.default}
         return found | {"show_default": True, "metavar": "N"}
     if argument.kind == "texts":
-        return found | {"multiple": True, "metavar": "TEXT"}
+        one = {"type": click.Choice(argument.choices)} if argument.choices else {"metavar": "TEXT"}
+        return found | one | {"multiple": True, "help": f"{argument.help} May be given again."}
+    if argument.kind == "moment":
+        return found | {"callback": _moment, "metavar": "WHEN"}
     if argument.kind in ("object", "turns"):
         return found | {"callback": _json_value, "metavar": "JSON"}
     if argument.choices:
         return found | {"type": click.Choice(argument.choices), "default": argument.default, "show_default": True}
-    return found | {"default": argument.default or None, "metavar": {"moment": "WHEN"}.get(argument.kind, "TEXT")}
+    return found | {"default": argument.default or None, "metavar": "TEXT"}
+
+
+def _moment(_: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    from wellkept.errors import InvalidInput
+    from wellkept.verbs import moment
+
+    try:
+        if text is not None:
+            moment(option.name or "", text)
+    except InvalidInput as error:
+        raise click.BadParameter(error.reason, param=option) from None
+    return text
 
 
 def _json_value(_: click.Context, option: click.Parameter, text: str | None) -> object:

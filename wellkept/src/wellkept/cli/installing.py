@@ -115,8 +115,11 @@ def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None)
     from wellkept.serve.status import look
     from wellkept.settings import harness_home
 
-    found = look(settings_of(source, data_dir), {harness: harness_home(harness) for harness in HOOKS}, lines)
-    report(as_json, {**plain(found), "well": found.is_well}, "\n".join(_status_lines(found)))
+    settings = settings_of(source, data_dir)
+    found = look(settings, {harness: harness_home(harness) for harness in HOOKS}, lines)
+    where = f"{'memory':<12} {settings.database}" + ("" if settings.database.exists() else ", nothing kept yet")
+    told = {**plain(found), "well": found.is_well, "database": str(settings.database)}
+    report(as_json, told, "\n".join([where, *_status_lines(found)]))
     if not found.is_well:
         raise SystemExit(1)
 
@@ -130,7 +133,9 @@ def _status_lines(found: Status) -> Iterator[str]:
         if one.trouble:
             yield f"{'':<12} {one.trouble}"
     if found.trouble or found.daemon is None:
-        yield f"{'daemon':<12} {found.trouble or 'sleeps; the next hook starts it'}"
+        starts = any(one.events for one in found.harnesses)
+        sleeps = "sleeps; the next hook starts it" if starts else "does not run; no hook is installed to start it"
+        yield f"{'daemon':<12} {found.trouble or sleeps}"
     else:
         yield f"{'daemon':<12} answers for the source {found.daemon['source']}, process {found.daemon.get('pid')}"
     if found.waiting:

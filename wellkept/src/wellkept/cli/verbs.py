@@ -12,28 +12,29 @@ from wellkept.cli.frame import ask, common, report, verb_options, written
 from wellkept.verbs import VERBS
 
 Answer = Mapping[str, Any]
+_SNIPPET_CHARS = 100
 
 
-def _command(
-    name: str, says: Callable[[Answer], str], *examples: str, verb: str = "", arguments: str = ""
-) -> click.Command:
+def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments: str = "") -> click.Command:
     """The command of a verb. `arguments` names those that stand without an option."""
-    verb = verb or name.replace("-", "_")
+    verb = name.replace("-", "_")
     bare = tuple(arguments.split())
 
     def run(as_json: bool, source: str | None, data_dir: Path | None, **given: object) -> None:
         asked = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
         found = ask(verb, asked, source, data_dir)
         report(as_json, found, says(found))
+        if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
+            click.echo(f"wellkept: {found['found_by']}", err=True)
 
-    found: Any = common(verb_options(verb, but=bare)(run))
+    found: Any = verb_options(verb, but=bare)(common(run))
     for argument in reversed([one for one in VERBS[verb].arguments if one.name in bare]):
         how: dict[str, Any] = {"nargs": -1, "required": True} if argument.kind == "texts" else {}
         if argument.choices:
             how["type"] = click.Choice(argument.choices)
         found = click.argument(argument.name, **how)(found)
     made: click.Command = click.command(name)(found)
-    shown = "\n".join(f"      {example}" for example in examples)
+    shown = "\n".join(f"  {example}" for example in examples)
     made.help = f"{VERBS[verb].summary}\n\n\b\nExamples:\n{shown}\n"
     return made
 
@@ -49,11 +50,30 @@ def _standing(item: Answer) -> str:
     return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}")
 
 
-def _ranked(many: str) -> Callable[[Answer], str]:
-    def says(found: Answer) -> str:
-        return "\n".join(f"{item['rank']:>3}  {_item(item)}" for item in found[many]) or "nothing found"
+def _recalled(found: Answer) -> str:
+    return "\n".join(f"{item['rank']:>3}  {_item(item)}" for item in found["memories"]) or "nothing found"
 
-    return says
+
+def _searched(found: Answer) -> str:
+    """A line a result, with the words that were found; below it, if asked, what each lane said."""
+    lines = [line for item in found["results"] for line in _result_lines(item)]
+    if found["has_more"]:
+        lines.append(f"there is more; go on with --offset {found['offset'] + found['limit']}")
+    return "\n".join(lines) or "nothing found"
+
+
+def _result_lines(item: Answer) -> Iterator[str]:
+    lines = (item["content"] or "").splitlines()
+    while item["origin"] == "document" and lines and lines[0].lstrip("# ") in ("", item["name"]):
+        lines = lines[1:]
+    words = " ".join(" ".join(lines).split())
+    words = words if len(words) <= _SNIPPET_CHARS else words[: _SNIPPET_CHARS - 1].rstrip() + "…"
+    named = [item["name"]] if item["origin"] == "document" else []
+    yield f"{item['rank']:>3}  {item['id']}  {' — '.join([*named, *([words] if words else [])])} ({_standing(item)})"
+    for said in item.get("diagnostics", ()):
+        yield f"       {said['lane']:<10} rank {said['rank']}, score {said['score']:.4g}, weight {said['weight']:.3g}"
+    for name, factor in item.get("factors", {}).items():
+        yield f"       {name:<10} score x {factor:.3g}"
 
 
 def _card(found: Answer) -> str:
@@ -134,20 +154,20 @@ remember = _command(
 )
 recall = _command(
     "recall",
-    _ranked("memories"),
+    _recalled,
     'wellkept recall "what does Ada drink?"',
     'wellkept recall "where does Ada live" --as-of 2024-02-01 --json',
     arguments="query",
 )
 search = _command(
     "search",
-    _ranked("results"),
+    _searched,
     'wellkept search "difference engine"',
-    "wellkept search tea --limit 3 --json",
+    "wellkept search billing --type decision --label user_written --after 2026-01-01",
+    "wellkept search tea --limit 3 --explain",
     arguments="query",
 )
 get_page = _command("get-page", _content, "wellkept get-page people/ada-lovelace", arguments="slug")
-get = _command("get", _content, "wellkept get people/ada-lovelace", verb="get_page", arguments="slug")
 entity = _command("entity", _card, "wellkept entity ada", 'wellkept entity "Ada Lovelace" --json', arguments="name")
 context = _command(
     "context",

@@ -6,19 +6,25 @@ Searches stand in `recall.search`, which loads what the rest does not need.
 from wellkept.recall.arms import SWITCHES
 from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
+from wellkept.recall.degraded import DEGRADED, found_by
 from wellkept.recall.facts import fitting_facts, rank_facts
-from wellkept.recall.fused import recalled
-from wellkept.recall.pack import context_pack
+from wellkept.recall.fused import Showing, recalled, searched
+from wellkept.recall.pack import context_pack, opening_pack
 from wellkept.recall.render import render
 
 __all__ = [
+    "DEGRADED",
     "SWITCHES",
+    "Showing",
     "context_pack",
     "entity_card",
     "fitting_facts",
+    "found_by",
+    "opening_pack",
     "rank_facts",
     "recalled",
     "render",
+    "searched",
     "timeline",
     "turn_context",
     "turn_pointers",

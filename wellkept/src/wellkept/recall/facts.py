@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from wellkept.model import Fact
+from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
 from wellkept.recall.asked import content_words
 from wellkept.storage import Store
@@ -49,6 +49,33 @@ def fitting_facts(
             return tuple(fact for _, fact in best)
         reading *= 4
     return ()
+
+
+def shared_words(fact: Fact, query: str) -> int:
+    """How many of the telling words of a query a fact holds."""
+    return _matches(fact, [fold(word) for word in content_words(query)])
+
+
+def may_be_found(fact: Fact, options: SearchOptions) -> bool:
+    """Whether the options let a search find the fact. Of a fact its kind is its type."""
+    if options.types and fact.kind not in options.types:
+        return False
+    if options.labels and fact.trust.name.lower() not in options.labels:
+        return False
+    if options.as_of is not None and not held(fact, options.as_of):
+        return False
+    after, before = options.occurred_after, options.occurred_before
+    if after is None and before is None:
+        return True
+    when = fact.valid_from or fact.recorded_at
+    return when is not None and (after is None or after <= when) and (before is None or when < before)
+
+
+def held(fact: Fact, moment: datetime) -> bool:
+    """Whether the fact was so at a moment, by what is known today: one found to be wrong never was."""
+    since = fact.valid_from or fact.recorded_at
+    until = fact.valid_until or fact.expired_at
+    return fact.ended_because != "wrong" and (since is None or since <= moment) and (until is None or moment < until)
 
 
 def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import regex  # type: ignore[import-untyped]
 
@@ -77,6 +78,10 @@ ORDERS: Mapping[Intent, tuple[str, ...]] = {
 """Which facets come first for what the session is about; the others follow in the order of TITLES."""
 
 ITEM_CHARS = 1200
+NEWEST_PAGES, NEWEST_FACTS = 40, 20
+"""How many of each a session begins with at most, where its goal is not known."""
+_CONSIDERED = 500
+_LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 _CONTENT_SHARE = 0.85
 _WORK_STATUS = regex.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[^\n]*\n){0,64}?status:[ \t]*[\"']?(\w+)", regex.IGNORECASE)
 _DONE = frozenset({"done", "closed", "completed", "finished", "cancelled", "shipped"})
@@ -104,26 +109,72 @@ def context_pack(
     """
     omitted: list[Omitted] = []
     named = list(_named(store, source, entities, omitted))
-    cap = min(limit, CAPS[layer])
     found = list(_recalled(store, search, source, goal, 3 * CAPS[layer]))
-    candidates = list(_once([*named, *found], omitted))
-    chosen, rest = _take_turns(candidates, _order(intent), cap)
+    about = _About(goal, intent, layer, min(limit, CAPS[layer]), tokens)
+    return _packed(about, [*named, *found], omitted, lambda item: _related(store, source, item, related))
+
+
+def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str) -> ContextPack:
+    """The pack of a session whose goal nobody knows yet: in place of what a goal recalls the newest pages and facts.
+
+    Facts are those told since a moment. What is from outside is left out: whoever begins a session has not asked for
+    it. `mark` is the line that the text begins with.
+    """
+    inside = [page for page in store.pages(source, _CONSIDERED) if page.trust > Trust.EXTERNAL_UNTRUSTED]
+    pages = sorted(inside, key=lambda page: (-_age_key(page.updated_at), page.slug))[:NEWEST_PAGES]
+    told = [fact for fact in store.facts(source, since=since) if fact.trust > Trust.EXTERNAL_UNTRUSTED]
+    facts = sorted(told, key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[:NEWEST_FACTS]
+    newest: list[tuple[Page | Fact, str]] = [(page, page.summary) for page in pages]
+    newest += [(fact, fact.text) for fact in facts]
+    places = [*range(len(pages)), *range(len(facts))]
+    items = [
+        item
+        for (kept, text), place in zip(newest, places, strict=True)
+        for item in _pack_items(kept, text, 1 / (1 + place), "newest")
+    ]
+    about = _About("", "general", "deep_search", CAPS["deep_search"], tokens, mark)
+    return _packed(about, items, [], lambda _: ())
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a pack is for, and how large it may be."""
+
+    goal: str
+    intent: Intent
+    layer: Layer
+    cap: int
+    tokens: int
+    mark: str = MARKER
+
+
+def _packed(
+    about: _About, items: Iterable[PackItem], omitted: list[Omitted], related: Callable[[PackItem], tuple[str, ...]]
+) -> ContextPack:
+    """The pack of these items: each once, facets in turn, within the budget."""
+    order = _order(about.intent)
+    chosen, rest = _take_turns(list(_once(items, omitted)), order, about.cap)
     omitted += [Omitted(item.id, "limit") for item in rest]
-    chosen = [replace(item, related=_related(store, source, item, related)) for item in chosen]
-    kept, text = _within(chosen, _order(intent), tokens)
+    chosen = [replace(item, related=related(item)) for item in chosen]
+    kept, text = _within(chosen, order, about)
     held = {item.id for item in kept}
     omitted += [Omitted(item.id, "budget") for item in chosen if item.id not in held]
     sections = tuple(
-        Section(facet, TITLES[facet], tuple(items))
-        for facet in _order(intent)
-        if (items := [item for item in kept if item.facet == facet])
+        Section(facet, TITLES[facet], tuple(found))
+        for facet in order
+        if (found := [item for item in kept if item.facet == facet])
     )
-    return ContextPack(goal, intent, layer, sections, len(kept), tuple(omitted), count_tokens(text), text)
+    said = (len(kept), tuple(omitted), count_tokens(text), text)
+    return ContextPack(about.goal, about.intent, about.layer, sections, *said)
 
 
 def count_tokens(text: str) -> int:
     """An estimate that errs to the safe side for most tokenizers: a token for every four UTF-16 units."""
     return -(-len(text.encode("utf-16-le", "surrogatepass")) // 8)
+
+
+def _age_key(moment: datetime | None) -> float:
+    return ((moment or _LONG_AGO) - _LONG_AGO).total_seconds()
 
 
 def _order(intent: Intent) -> tuple[str, ...]:
@@ -145,7 +196,7 @@ def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitte
 
 
 def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) -> Iterator[PackItem]:
-    for one in recalled(store, search, source, goal, limit):
+    for one in recalled(store, search, source, goal, limit).memories:
         if isinstance(one.item, Hit):
             page = store.get_page(source, one.item.slug)
             if page is not None:
@@ -157,7 +208,7 @@ def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) 
 def _without_title(text: str, title: str) -> str:
     """A piece of a page as it stands in the page: pieces begin with the title, or the start of a long one."""
     first, _, rest = text.partition("\n")
-    return rest if rest and title.startswith(first) else text
+    return rest if title.startswith(first) else text
 
 
 def _pack_items(kept: Page | Fact, text: str, score: float, reason: str) -> Iterator[PackItem]:
@@ -181,12 +232,12 @@ def _once(items: Iterable[PackItem], omitted: list[Omitted]) -> Iterator[PackIte
     listed = list(items)
     highest: dict[str, Trust] = {}
     for one in listed:
-        highest[norm(one.text)] = max(one.item.trust, highest.get(norm(one.text), one.item.trust))
+        highest[_words(one)] = max(one.item.trust, highest.get(_words(one), one.item.trust))
     told_in = {one.item.provenance.source_markdown_slug for one in listed if isinstance(one.item, Fact)}
     shown: set[str] = set()
     said: set[str] = set()
     for one in listed:
-        words = norm(one.text)
+        words = _words(one)
         derived = isinstance(one.item, Page) and one.item.type == "conversation" and one.item.slug in told_in
         if one.id in shown:
             continue
@@ -196,6 +247,11 @@ def _once(items: Iterable[PackItem], omitted: list[Omitted]) -> Iterator[PackIte
             continue
         said.add(words)
         yield one
+
+
+def _words(item: PackItem) -> str:
+    """What it says; of a page that says nothing but its title, its id."""
+    return norm(item.text) or item.id
 
 
 def _take_turns(items: Sequence[PackItem], order: Sequence[str], cap: int) -> tuple[list[PackItem], list[PackItem]]:
@@ -227,24 +283,24 @@ def _related(store: Store, source: str, item: PackItem, limit: int) -> tuple[str
     return tuple(found)
 
 
-def _within(chosen: Sequence[PackItem], order: Sequence[str], tokens: int) -> tuple[list[PackItem], str]:
+def _within(chosen: Sequence[PackItem], order: Sequence[str], about: _About) -> tuple[list[PackItem], str]:
     """The items whose lines fit, and the text that they make; headings have what the lines leave of the budget."""
     kept: list[PackItem] = []
     spent = 0.0
     for item in chosen:
         cost = count_tokens(_line(item))
-        if spent + cost <= tokens * _CONTENT_SHARE:
+        if spent + cost <= about.tokens * _CONTENT_SHARE:
             kept.append(item)
             spent += cost
-    while count_tokens(text := _text(kept, order)) > tokens:
+    while count_tokens(text := _text(kept, order, about.mark)) > about.tokens:
         kept.pop()
     return kept, text
 
 
-def _text(items: Sequence[PackItem], order: Sequence[str]) -> str:
+def _text(items: Sequence[PackItem], order: Sequence[str], mark: str) -> str:
     if not items:
         return ""
-    parts = [MARKER]
+    parts = [mark]
     for facet in order:
         lines = [_line(item) for item in items if item.facet == facet]
         if lines:
@@ -256,7 +312,8 @@ def _line(item: PackItem) -> str:
     """An item on one line of at most ITEM_CHARS characters, which ends with where it is from and its label."""
     kept = item.item
     if isinstance(kept, Page):
-        begins, told_by = f"**{stored_text(kept.title, kept.trust).replace('**', '*')}** — ", kept.told
+        begins, told_by = f"**{stored_text(kept.title, kept.trust).replace('**', '*')}**", kept.told
+        begins += " — " if item.text.strip() else ""
         origin = told_by.source_id or told_by.url or kept.slug
         created = kept.created_at
     else:

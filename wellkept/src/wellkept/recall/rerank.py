@@ -7,7 +7,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wellkept.errors import ModelUnavailable
 from wellkept.model import Hit, LaneScore
 from wellkept.providers import Reranker
 
@@ -29,7 +28,8 @@ def reranked(
     def ask() -> None:
         try:
             answered.append(reranker.rank(query, [hit.text for hit in first]))
-        except ModelUnavailable:
+        except Exception:
+            # Anybody's class may stand behind this: whatever it raises, the search is answered.
             failed.append("rerank_failed")
 
     asking = threading.Thread(target=ask, name="rerank", daemon=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -12,14 +12,14 @@ import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from wellkept.errors import ModelUnavailable
-from wellkept.model import Hit, LaneScore, NameKind, Ranking, SearchMode, SearchOptions, Trust
+from wellkept.model import Factor, Hit, LaneScore, NameKind, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.names import fold, norm
 from wellkept.providers import Embedder, Reranker
 from wellkept.recall import fusion
 from wellkept.recall import lanes as lane
 from wellkept.recall.asked import QUERY_CHARS, WORDS, forms, telling_words
 from wellkept.recall.lanes import Floats, Lane
-from wellkept.recall.rerank import reranked
+from wellkept.recall.rerank import LOOKED_AT, reranked
 from wellkept.recall.when import RECENCY, Span, asked_time, nearness, temporal_boost
 from wellkept.recall.words import Speech
 from wellkept.storage import SearchIndex, Store
@@ -57,23 +57,26 @@ def find(
     """The best hits of the source for the query; ranks start at 1."""
     words = telling_words(query)
     if not words or limit <= 0:
-        return Ranking(())
+        return Ranking((), degraded=() if words else ("no_words",))
     asked, degraded = _query_vector(store, query, options.mode, models.embedder)
+    wanted = max(limit, LOOKED_AT) if options.rerank else limit
     with store.index.reading(source) as view:
         permitted = _permitted(view, options)
         lanes, of_pages = _lanes(_Asked(store, source, query, words, asked), view, permitted, options)
         scored = _scored(view, permitted, lanes, of_pages, options)
         _weigh_time(view, scored, query, options)
-        rows = fusion.best_rows(view, scored.scores, scored.rows, limit)
-        hits = _hits(store.index, source, view, rows, scored.scores, _said(view, rows, lanes, scored, options.mode))
+        rows = fusion.best_rows(view, scored.scores, scored.rows, wanted)
+        hits = _hits(store.index, source, view, rows, scored, _said(view, rows, lanes, scored, options.mode))
         if asked is not None and not view.signed[permitted].all():
             degraded = (*degraded, "vectors_pending")
+        if not permitted.any():
+            degraded = tuple(code for code in degraded if code != "vectors_pending")
     ran = tuple(one.name for one in lanes)
-    if options.rerank and models.reranker is not None:
-        hits, failed = reranked(models.reranker, query, hits)
+    if options.rerank:
+        hits, failed = (hits, ("no_reranker",)) if models.reranker is None else reranked(models.reranker, query, hits)
         degraded = (*degraded, *failed)
         ran = ran if failed else (*ran, "rerank")
-    return Ranking(hits, ran, degraded)
+    return Ranking(hits[:limit], ran, degraded, len(scored.rows))
 
 
 def search(store: Store, source: str, query: str, limit: int) -> tuple[Hit, ...]:
@@ -115,6 +118,13 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
     if options.types:
         wanted = np.array([page.type in options.types for page in view.pages], np.bool_)
         permitted &= wanted[view.page]
+    if options.labels:
+        tiers = [Trust[label.upper()] for label in options.labels]
+        permitted &= np.array([page.trust in tiers for page in view.pages], np.bool_)[view.page]
+    if options.occurred_after is not None:
+        permitted &= view.at >= _microseconds(options.occurred_after)
+    if options.occurred_before is not None:
+        permitted &= (view.at < _microseconds(options.occurred_before)) & (view.at != NO_TIME)
     if options.as_of is not None:
         permitted &= view.at <= _microseconds(options.as_of)
     return permitted
@@ -158,11 +168,15 @@ def _named(asked: _Asked) -> Mapping[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """The rows that may become hits, their scores by row, and the lane that looked at their pages."""
+    """The rows that may become hits, their scores by row, the lane that looked at their pages, and what changed them.
+
+    `factors` are what scores were multiplied by: a name, and by row how much.
+    """
 
     rows: Ints
     scores: Floats
     of_pages: Lane | None = None
+    factors: dict[str, Floats] = field(default_factory=dict)
 
 
 def _scored(
@@ -175,23 +189,25 @@ def _scored(
         return _Scored(fusion.one_row_each(view, scores, found) if whole_pages else found, scores)
     scores = fusion.weighted_sum(view, lanes)
     lone = _found_by_chance(view, permitted, lanes, by_page=whole_pages)
+    damped = np.where(lone, damping(_share(view, permitted)), 1.0)
     if whole_pages:
         rows = fusion.one_row_each(view, scores, found)
         scores[rows] = fusion.page_scores(view, lanes, of_pages)[view.page[rows]]
-        scores[lone] *= damping(_share(view, permitted))
-        return _Scored(rows, scores, of_pages)
-    scores[lone] *= damping(_share(view, permitted))
+        return _Scored(rows, scores * damped, of_pages, {"selectivity": damped})
+    scores *= damped
     means = fusion.page_means(view, scores, found)
     scores[found] += fusion.PAGE_PRIOR * means[view.page[found]]
-    return _Scored(found, scores, lane.ordered("page", np.flatnonzero(means), means))
+    return _Scored(found, scores, lane.ordered("page", np.flatnonzero(means), means), {"selectivity": damped})
 
 
 def _weigh_time(view: View, scored: _Scored, query: str, options: SearchOptions) -> None:
     reference = options.reference_time
     if reference is not None and options.mode != "naive":
         span = asked_time(query, reference)
-        times = view.at[scored.rows]
-        scored.scores[scored.rows] *= [_time_factor(int(at), reference, span, options.recency) for at in times]
+        near = np.ones(view.size)
+        near[scored.rows] = [_time_factor(int(at), reference, span, options.recency) for at in view.at[scored.rows]]
+        scored.scores[scored.rows] *= near[scored.rows]
+        scored.factors["time"] = near
 
 
 def _found_by_chance(view: View, permitted: Mask, lanes: Sequence[Lane], *, by_page: bool) -> Mask:
@@ -234,7 +250,7 @@ def _time_factor(at: int, reference: datetime, span: Span | None, recency: bool)
 
 
 def _hits(
-    index: SearchIndex, source: str, view: View, rows: Ints, scores: Floats, said: Sequence[tuple[LaneScore, ...]]
+    index: SearchIndex, source: str, view: View, rows: Ints, scored: _Scored, said: Sequence[tuple[LaneScore, ...]]
 ) -> tuple[Hit, ...]:
     chunks = view.chunk[rows].tolist()
     texts = index.texts(chunks)
@@ -248,13 +264,16 @@ def _hits(
                 page.slug,
                 text.title,
                 text.text,
-                float(scores[row]),
+                float(scored.scores[row]),
                 place + 1,
                 Trust(text.trust),
                 ordinal=int(view.ordinal[row]),
                 turn=None if turn < 0 else turn,
                 at=None if at == NO_TIME else _EPOCH + timedelta(microseconds=at),
                 lanes=said[place],
+                factors=tuple(
+                    Factor(name, float(by_row[row])) for name, by_row in scored.factors.items() if by_row[row] != 1
+                ),
             )
         )
     return tuple(hits)

@@ -135,7 +135,7 @@ async def _answer(desk: Desk, route: Route, busy: _Busy, request: Request) -> Re
 
 
 async def _health(desk: Desk, request: Request) -> Response:
-    return Response(msgspec.json.encode(health(desk)), media_type="application/json")
+    return Response(msgspec.json.encode(await run_sync(health, desk)), media_type="application/json")
 
 
 def refusal(error: Exception) -> Response:
@@ -320,7 +320,6 @@ _SCHEMAS: Mapping[str, Any] = {
 _LISTS = {
     "recall": "memories",
     "search": "results",
-    "search_memory": "results",
     "export": "items",
     "list_entities": "entities",
 }

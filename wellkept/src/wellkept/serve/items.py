@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
-from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
 from wellkept import wire
 from wellkept.errors import InvalidInput, NotFound, WellkeptError
 from wellkept.memory import Memory, check_name
-from wellkept.model import Item, Page, Told
+from wellkept.model import Page, Told
 from wellkept.names import slugify
 from wellkept.verbs import Caller
 
@@ -130,60 +128,6 @@ def listed(memory: Memory, caller: Caller, kind: str | None, cursor: str, limit:
         "has_more": more,
         "cursor": held[-1].slug if more else None,
     }
-
-
-def search(memory: Memory, caller: Caller, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Remembered facts and pieces of pages, best first, on one scale, from `offset` on."""
-    began = perf_counter()
-    wanted = asked["offset"] + asked["limit"] + 1
-    kinds = {"memory": asked["include_memory"], "document": asked["include_documents"]}
-    as_of: datetime | None = asked["as_of"]
-    # Twice as many as are wanted: of two kinds in turn one may be left out.
-    found = memory.recall(caller.source, asked["query"], limit=2 * wanted, as_of=as_of)
-    matching = [one for one in found if kinds[one.origin]]
-    page = matching[asked["offset"] : asked["offset"] + asked["limit"]]
-    results = []
-    for rank, one in enumerate(page, start=asked["offset"] + 1):
-        held = memory.item(caller.source, Item.named(one.id))
-        results.append(_result(one.id, one.origin, one.score, rank, one.item.text, held, asked))
-    return {
-        "results": results,
-        "total": len(matching),
-        "limit": asked["limit"],
-        "offset": asked["offset"],
-        "has_more": len(matching) > asked["offset"] + asked["limit"],
-        "policy_reason": None,
-        "usage": {"latency_ms": (perf_counter() - began) * 1000, "embedding_calls": 0, "embedding_tokens": 0},
-    }
-
-
-def _result(
-    number: str, origin: str, score: float, rank: int, text: str, held: Any, asked: Mapping[str, Any]
-) -> dict[str, Any]:
-    item = wire.shown(held)
-    content = text[: asked["content_max_chars"]] if asked["include_content"] else None
-    kept = {name: value for name, value in item.items() if name in _RESULT_FIELDS}
-    name = item.get("title") or item.get("entity") or number
-    valid = item.get("valid_at") or item.get("valid_from")
-    placed = {"score": score, "rank": rank, "origin": origin, "content": content, "name": name, "valid_at": valid}
-    return {"metadata": {}, **kept, "id": number, **placed}
-
-
-_RESULT_FIELDS = frozenset(
-    {
-        "type",
-        "metadata",
-        "provenance",
-        "created_at",
-        "trust",
-        "label",
-        "confirmed",
-        "content_origin",
-        "source",
-        "status",
-    }
-    | {"flags", "integrity"}
-)
 
 
 def shown(page: Page) -> dict[str, Any]:

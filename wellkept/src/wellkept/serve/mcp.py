@@ -55,7 +55,9 @@ def tools() -> list[types.Tool]:
 def _tool(verb: Verb) -> types.Tool:
     reads = verb.effect == "read"
     hints = types.ToolAnnotations(read_only_hint=reads, destructive_hint=False, open_world_hint=False)
-    return types.Tool(name=verb.name, description=verb.summary, input_schema=verbs.schema(verb), annotations=hints)
+    return types.Tool(
+        name=verb.name, description=verb.summary, input_schema=verbs.schema(verb, brief=True), annotations=hints
+    )
 
 
 async def _list_tools(context: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

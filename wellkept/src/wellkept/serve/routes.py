@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from wellkept import __version__, verbs
-from wellkept.errors import InvalidInput, NotFound, WellkeptError
+from wellkept.errors import InvalidInput, NotFound, StoreUnavailable, WellkeptError
 from wellkept.memory import Memory
 from wellkept.serve import items
 from wellkept.serve.tokens import Token, Tokens
@@ -153,17 +153,17 @@ def _raw(request: Request) -> dict[str, Any]:
     return {"id": found["entity"]["id"], "status": found["status"], "trust": found["entity"]["trust"]}
 
 
-def _search(request: Request) -> dict[str, Any]:
-    return items.search(request.desk.memory, request.caller, request.asked)
-
-
 def health(desk: Desk) -> dict[str, Any]:
     """What anybody may know who can reach the server. None is what this version does not have or cannot tell."""
     from wellkept.storage.schema import migrations
 
+    try:
+        made_by, works = desk.memory.store.index.embedder(), True
+    except StoreUnavailable:
+        made_by, works = None, False
     return {
-        "status": "ok",
-        "ready": True,
+        "status": "ok" if works else "store_unavailable",
+        "ready": works,
         "version": __version__,
         "commit": None,
         "dirty": None,
@@ -171,8 +171,8 @@ def health(desk: Desk) -> dict[str, Any]:
         "store": "sqlite",
         "graph_engine": None,
         "schema_version": len(migrations()),
-        "retrieval_mode": "lexical",
-        "embedding": None,
+        "retrieval_mode": "lexical" if made_by is None else "hybrid",
+        "embedding": None if made_by is None else {"model": made_by.model, "dimensions": made_by.dimension},
         "tokenizer": None,
         "pending_ingest": 0,
         "test_clock": desk.test_clock,
@@ -272,24 +272,7 @@ ROUTES: tuple[Route, ...] = (
         _takes("end_entity", "write", "Let an entity be current no longer; its history is kept.", _ENTITY_ID),
         _end_entity,
     ),
-    Route(
-        "POST",
-        "/search",
-        _takes(
-            "search_memory",
-            "read",
-            "Remembered facts and pieces of pages, best first.",
-            Argument("query", "Plain words; a question will do.", required=True, least=1, most=2000),
-            Argument("limit", "At most so many.", "number", default=10, least=1, most=50),
-            Argument("offset", "Leave out the first so many.", "number", default=0, least=0, most=1000),
-            Argument("include_content", "With their words.", "switch", default=True),
-            Argument("content_max_chars", "At most so many characters.", "number", default=500, least=0, most=50_000),
-            Argument("include_memory", "Remembered facts.", "switch", default=True),
-            Argument("include_documents", "Pieces of pages.", "switch", default=True),
-            Argument("as_of", "Facts as they held then (ISO 8601).", "moment"),
-        ),
-        _search,
-    ),
+    _of_verb("POST", "/search", "search"),
     Route(
         "POST",
         "/memory/raw",
@@ -309,7 +292,6 @@ ROUTES: tuple[Route, ...] = (
     _of_verb("POST", "/context/pack", "context_pack"),
     _of_verb("POST", "/memory/remember", "remember"),
     _of_verb("POST", "/memory/recall", "recall"),
-    _of_verb("POST", "/memory/search", "search"),
     _of_verb("POST", "/memory/entity", "entity"),
     _of_verb("POST", "/memory/timeline", "timeline"),
     _of_verb(

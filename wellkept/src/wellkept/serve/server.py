@@ -54,6 +54,7 @@ def serve(
     with only_one(settings.data_dir, "serve.lock", "server"):
         memory = open_memory(settings)
         try:
+            memory.embed_in_background()
             desk = Desk(memory, tokens, clock, test_clock is not None)
             app = http.application(desk, names if http.is_loopback(host) else (host, *names), partial(mounted, desk))
             _run(app, settings.data_dir / PLACE, _listening(host, port), idle_s, ready)

@@ -23,7 +23,9 @@ _VIEWS = 8
 _PAGES_AT_ONCE = 500
 _HANGUL = re.compile("[가-힣]{2}$")
 
-_CHANGED_PAGES = "SELECT id, slug, type, status, updated_at, tick FROM pages WHERE source = ? AND tick > ?"
+_CHANGED_PAGES = (
+    "SELECT id, slug, type, status, ifnull(valid_at, updated_at), trust FROM pages WHERE source = ? AND tick > ?"
+)
 
 _CHUNKS_OF_PAGES = """
 SELECT c.page_id, c.id, c.ordinal, c.chars, c.turn, c.at, s.signs
@@ -189,7 +191,7 @@ class SqliteIndex:
         if removed != view.removed or tick < view.tick or view.dead > max(view.size // 2, 1000):
             view.empty()
         rows = self._store.select(_CHANGED_PAGES, (source, view.tick))
-        live = [PageEntry(row[0], row[1], row[2], NO_TIME if row[4] is None else row[4]) for row in rows
+        live = [PageEntry(row[0], row[1], row[2], NO_TIME if row[4] is None else row[4], row[5]) for row in rows
                 if row[3] == "active"]  # fmt: skip
         for page_id, _, _, status, *_ in rows:
             if status != "active":

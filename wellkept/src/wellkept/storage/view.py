@@ -28,6 +28,7 @@ class PageEntry:
     slug: str
     type: str
     at: int
+    trust: int = 0
     start: int = 0
     stop: int = 0
 
@@ -138,7 +139,7 @@ class View:
             rows = by_page[page.id]
             old = self._known.get(page.id)
             if old is not None and [row[1] for row in rows] == self.chunk[old.start : old.stop].tolist():
-                old.type, old.at = page.type, page.at
+                old.type, old.at, old.trust = page.type, page.at, page.trust
                 self._fill(old.start, rows, self.page[old.start : old.stop], old.at)
                 continue
             self.drop(page.id)
