@@ -127,7 +127,8 @@ def nearly_a_scope(draw: Draw) -> Case:
         if told.asked("stray") and not any(stray.text in text for text in told.texts("with a space")):
             yield f"add({spaced!r}): expected a refusal or the scope {scope!r}, got a second scope of nearly that name"
         if told.asked("misspelt"):
-            yield f"find({misspelt!r}): expected that an unknown scope is told apart from no match, got {told.gave('misspelt')}"
+            gave = told.gave("misspelt")
+            yield f"find({misspelt!r}): expected that an unknown scope is told apart from no match, got {gave}"
         yield from told.lacks("misspelt", own.text)
         yield from told.holds("own again", own.text)
 

@@ -137,7 +137,7 @@ def titles(draw: Draw) -> Case:
             if told.asked(f"body {n}") and not any(fact.text in text for text in told.texts(f"body {n}")):
                 yield f"title {short(names[n])}: expected its text, got {told.gave(f'body {n}')}"
             if told.asked(f"get {n}") and not any(fact.text in text for text in told.texts(f"get {n}")):
-                yield f"title {short(names[n])}: {told.call(f'get {n}')}: expected its text, got {told.gave(f'get {n}')}"
+                yield f"get of title {short(names[n])}: expected its text, got {told.gave(f'get {n}')}"
 
     return Case((scope,), steps, check)
 
@@ -165,7 +165,8 @@ def broken_characters(draw: Draw) -> Case:
         yield from told.holds("of the family", f"{family.text} {_FAMILY}")
         for label, fact in (("half", half), ("null", null)):
             if told.asked(label) and not any(fact.text in text for text in told.texts(f"of {label}")):
-                yield f"{told.call(label)}: expected the text or a refusal, got {told.gave(f'of {label}')} on {fact.word}"
+                gave = told.gave(f"of {label}")
+                yield f"{told.call(label)}: expected the text or a refusal, got {gave} on {fact.word}"
         for text in (text for label in ("of half", "of emoji", "list") for text in told.texts(label)):
             if any("\ud800" <= character <= "\udfff" for character in text):
                 yield f"expected whole characters, got half of one in {short(text)}"
@@ -190,7 +191,7 @@ def operators(draw: Draw) -> Case:
         find("empty", scope, "", may_fail=True),
         find("spaces", scope, "   ", may_fail=True),
         find("pre-edit", scope, "pre-edit", 2),
-        find("apostrophe", scope, "don't", 2),
+        find("apostrophe", scope, "don't touch the valve", 2),
         find("after", scope, fact.word),
     )
 

@@ -23,12 +23,12 @@ _SETTINGS = (
     ),
     (
         "the code of the {n} gate is {old}",
-        "changed the {n} gate: {new} opens it now",
+        "the {n} gate has a new lock: its code {new} holds now",
         "what is the code of the {n} gate",
     ),
     (
         "the {n} meeting has {old} seats",
-        "the {n} meeting moved to a hall with {new} seats",
+        "the {n} meeting moved: {new} seats are in the new hall",
         "how many seats has the {n} meeting",
     ),
 )
@@ -257,7 +257,8 @@ def superseded(draw: Draw) -> Case:
         yield from told.holds("on request", before.text)
         for row in told["on request"].rows:
             if row.superseded_by != told["new"].text:
-                yield f"{told.call('on request')}: expected superseded by {told['new'].text!r}, got {row.superseded_by!r}"
+                new = told["new"].text
+                yield f"{told.call('on request')}: expected superseded by {new!r}, got {row.superseded_by!r}"
 
     return Case((scope,), steps, check)
 

@@ -62,6 +62,8 @@ Verb = Literal[
 FIRST_NOW = datetime(2026, 9, 7, 9, 0)
 """The bench's clock at the first step; a minute passes with each."""
 TORN_BYTES = 10
+_WITHOUT_IT = ("reopen", "kill", "tear")
+"""What is done to a memory that may not run."""
 _ROWS = tuple[ItemRow, ...]
 _ROW_OR_NONE: Any = ItemRow | None
 _TEXT_OR_NONE: Any = str | None
@@ -256,7 +258,7 @@ class Play:
             self.systems[step.by] = other
             other.reopen(self._run)
         system = self.systems[step.by]
-        if step.verb != "reopen":
+        if step.verb not in _WITHOUT_IT:
             self._steps += 1
             system.tell_time(step.now or _stamp(self._steps))
         return system

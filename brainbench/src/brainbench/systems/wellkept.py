@@ -68,6 +68,8 @@ DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
 DOOR_SECONDS = 900.0
 """How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
+LONGEST_STATEMENT = 1000
+"""What has more characters is kept as a page, as its users would keep it."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -223,10 +225,10 @@ class Wellkept(System):
         )
 
     def add_item(self, item: ItemIn) -> str:
-        """A fact, or a page where there is a title or what only pages keep."""
+        """A statement as a fact; a page where it is long, has a title or what only pages keep."""
         since = _time(item.ts)
-        if item.title or item.meta:
-            head = f"---\ntitle: {json.dumps(item.title)}\n---\n\n" if item.title else ""
+        if item.title or item.meta or len(item.text) > LONGEST_STATEMENT:
+            head = f"---\ntitle: {json.dumps(item.title, ensure_ascii=False)}\n---\n\n" if item.title else ""
             slug, told = f"items/{item.name}", Told(valid_at=since, metadata=dict(item.meta))
             self._memory.put_page(item.source, slug, head + item.text, told=told, now=self._clock)
             return slug
