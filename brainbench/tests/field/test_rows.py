@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -83,9 +83,8 @@ def _fewer_writes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    yield
 
 
 def asked(kind: type[System], row_id: str, place: Path, seed: int = 42) -> Judged:

@@ -211,25 +211,25 @@ class Sound(System):
         self.sync()
         return [self.row(item) for item in self.ranked(self.current(source, as_of), query)[:limit]]
 
-    def of(self, source: str, id: str) -> dict[str, Any] | None:  # noqa: A002
+    def of(self, source: str, item_id: str) -> dict[str, Any] | None:
         self.sync()
-        item = self.items.get(id)
+        item = self.items.get(item_id)
         return item if item is not None and item["source"] == source else None
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
-        item = self.of(source, id)
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        item = self.of(source, item_id)
         return None if item is None else self.row(item)
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        if self.of(source, id) is None:
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        if self.of(source, item_id) is None:
             return None
-        self.write(do="set", id=id, text=text)
-        return id
+        self.write(do="set", id=item_id, text=text)
+        return item_id
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        if self.of(source, id) is None:
+    def delete_item(self, source: str, item_id: str) -> bool:
+        if self.of(source, item_id) is None:
             return False
-        self.write(do="drop", id=id)
+        self.write(do="drop", id=item_id)
         return True
 
     def delete_items(self, source: str) -> None:
@@ -330,8 +330,8 @@ class IndexesTheDeadAgain(Sound):
 
 
 class SaysDeleted(Sound):
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        super().delete_item(source, id)
+    def delete_item(self, source: str, item_id: str) -> bool:
+        super().delete_item(source, item_id)
         return True
 
 
@@ -346,8 +346,8 @@ class NeverAgain(Sound):
 
 
 class DeletesTheWholeSession(Sound):
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        there = self.of(source, id) is not None
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there = self.of(source, item_id) is not None
         if there:
             self.delete_items(source)
         return there
@@ -441,8 +441,8 @@ class KeyedTwice(Sound):
 
 
 class HidesForGood(Sound):
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
-        row = super().get_item(source, id)
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        row = super().get_item(source, item_id)
         return None if row is None or row.superseded_by else row
 
 
@@ -462,8 +462,8 @@ class SearchesEverybody(Sound):
 
 
 class UpdatesAnybodys(Sound):
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        return super().update_item(self.items[id]["source"] if id in self.items else source, id, text)
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        return super().update_item(self.items[item_id]["source"] if item_id in self.items else source, item_id, text)
 
 
 class LikePatterns(Sound):
@@ -717,13 +717,13 @@ class SaysYes(Sound):
     def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
         return ()
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
         return None
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        return id
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        return item_id
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
+    def delete_item(self, source: str, item_id: str) -> bool:
         return True
 
     def list_items(self, source: str) -> Sequence[ItemRow]:

@@ -21,6 +21,10 @@ def _lost(told: Told, label: str, texts: dict[str, str]) -> list[str]:
     return [text for name, text in texts.items() if told.asked(name) and text not in kept]
 
 
+def _late(told: Told, label: str) -> str:
+    return f"{told.call(label)}: expected within {BOUND_MS / 1000:g} s, got it in {told[label].ms / 1000:.1f} s"
+
+
 def two_writers(draw: Draw) -> Case:
     """Two processes that write at the same time."""
     (scope,) = draw.scopes(1)
@@ -81,7 +85,7 @@ def four_at_once(draw: Draw) -> Case:
         for n, fact in enumerate(facts):
             for label in (f"add {n}", f"find {n}"):
                 if told[label].ms > BOUND_MS:
-                    yield f"{told.call(label)}: expected an answer within {BOUND_MS / 1000:g} s, got one in {told[label].ms / 1000:.1f} s"
+                    yield _late(told, label)
             if told.asked(f"add {n}"):
                 yield from told.holds(f"find {n}", fact.text)
 
@@ -179,7 +183,7 @@ def stale_lock(draw: Draw) -> Case:
         yield from told.holds("found later", later.text)
         for label in ("reopen", "found", "later"):
             if told[label].ms > BOUND_MS:
-                yield f"{told.call(label)}: expected within {BOUND_MS / 1000:g} s, got it in {told[label].ms / 1000:.1f} s"
+                yield _late(told, label)
 
     return Case((scope,), steps, check)
 

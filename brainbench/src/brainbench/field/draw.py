@@ -68,7 +68,7 @@ class Draw:
     """Names and facts of one row. The same seed and row give the same ones."""
 
     def __init__(self, seed: int, row: str) -> None:
-        self.random = Random(f"{seed}/{row}")
+        self.random = Random(f"{seed}/{row}")  # noqa: S311 - names are drawn, not keys
         self._taken: set[str] = set()
         self._does = self.random.sample(_DOES, len(_DOES))
 

@@ -33,14 +33,14 @@ def tails(draw: Draw) -> Case:
     asked = facts[draw.number(3, 5)]
     steps = (
         *(add(f"message {number}", scope, text) for number, text in enumerate(texts)),
-        *(find(place, scope, f"{fact.name} {fact.word}", 1) for place, fact in wanted.items()),
+        *(find(place, scope, fact.text, 1) for place, fact in wanted.items()),
         find("long question", scope, f"{log} What about {asked.name} and the {asked.word}?", 3),
     )
 
     def check(told: Told) -> Iterator[str]:
         for label, fact in (*wanted.items(), ("long question", asked)):
             if told.asked(label) and not any(fact.text in text for text in told.texts(label)):
-                yield f"{label}: find({short(fact.word)}): expected the message with {short(fact.text)}, got {told.gave(label)}"
+                yield f"{label}: expected the message with {short(fact.text)}, got {told.gave(label)}"
 
     return Case((scope,), steps, check)
 

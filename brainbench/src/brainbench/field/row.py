@@ -93,10 +93,13 @@ class Told:
 
     def errors(self) -> Iterator[str]:
         """The steps that answered with an error and may not."""
+        torn = ""
         for label, seen in self._seen.items():
             step = self._steps.get(label)
+            if step is not None and step.verb == "tear" and seen.text:
+                torn = f" (the end of {seen.text} was cut off)"
             if seen.error is not None and not (step and step.may_fail):
-                yield f"{self.call(label)}: error: {seen.error}"
+                yield f"{self.call(label)}: error: {seen.error}{torn}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, delete, find, get, listed, update
+from brainbench.model import Capability
 from brainbench.replay.items import Step
 
 
@@ -187,6 +188,7 @@ ROWS = (
         2,
         "a scope with a space more, or misspelt, is refused or the same, and not a silent second one",
         nearly_a_scope,
+        needs=frozenset({Capability.SOURCES}),
     ),
     Row("ISO-08", 1, "two users may keep the same text, each for himself", the_same_text),
     Row(

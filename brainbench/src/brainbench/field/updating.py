@@ -47,13 +47,13 @@ def new_text(draw: Draw) -> Case:
     steps = (
         add("add", scope, before),
         *(add(place, scope, _works(draw.name(), place, draw.town())) for place in rest),
-        find("before", scope, f"{old} job"),
+        find("before", scope, old),
         update("update", scope, "add", after),
-        find("new", scope, f"{new} job"),
-        find("old", scope, f"{old} job", 10),
+        find("new", scope, new),
+        find("old", scope, old, 10),
         reopen(optional=True),
-        find("new, reopened", scope, f"{new} job"),
-        find("old, reopened", scope, f"{old} job", 10),
+        find("new, reopened", scope, new),
+        find("old, reopened", scope, old, 10),
     )
 
     def check(told: Told) -> Iterator[str]:

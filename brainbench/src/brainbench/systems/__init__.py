@@ -201,15 +201,15 @@ class System:
         """What is kept and fits the query, best first; with `as_of` what held then, asked only with `as_of`. (add)"""
         raise Unsupported("add")
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002 - the name in the protocol
-        """What is kept under an id, also if it was superseded; None where nothing is or it was deleted. (get)"""
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        """What is kept under an item_id, also if it was superseded; None where nothing is or it was deleted. (get)"""
         raise Unsupported("get")
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        """Give an item another text; the id by which it goes now, None where there is none. (update)"""
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        """Give an item another text; the item_id by which it goes now, None where there is none. (update)"""
         raise Unsupported("update")
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
+    def delete_item(self, source: str, item_id: str) -> bool:
         """Delete an item; whether there was one. (delete)"""
         raise Unsupported("delete")
 

@@ -93,13 +93,13 @@ class Null(System):
     def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
         return ()
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
         return None
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        return id
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        return item_id
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
+    def delete_item(self, source: str, item_id: str) -> bool:
         return True
 
     def delete_items(self, source: str) -> None:
@@ -252,9 +252,9 @@ class Bm25(PagedItems, Keeper):
         ranked = sorted(_bm25(shelf, _words(query)).items(), key=lambda item: (-item[1], item[0]))
         return [_hit(slug, shelf.texts[slug], score) for slug, score in ranked[:limit] if score > 0]
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        there = id in self.pages_of(source)
-        self._shelves.of(source).remove(id)
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there = item_id in self.pages_of(source)
+        self._shelves.of(source).remove(item_id)
         return there
 
     def delete_items(self, source: str) -> None:
@@ -346,10 +346,10 @@ class FilesGrep(PagedItems):
             found.append((-lines, slug, text))
         return [_hit(slug, text, float(-rank)) for rank, slug, text in sorted(found)[:limit]]
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        there = self._path(source, id).is_file()
-        self._path(source, id).unlink(missing_ok=True)
-        self._shelves.of(source).remove(id)
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there = self._path(source, item_id).is_file()
+        self._path(source, item_id).unlink(missing_ok=True)
+        self._shelves.of(source).remove(item_id)
         return there
 
     def delete_items(self, source: str) -> None:

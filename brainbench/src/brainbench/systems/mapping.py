@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\{(\w+)\}")
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
 _PAGE = ("source", "slug", "content", "title", "body", "actor", "ts")
-_ITEM = ("source", "id")
+_ITEM = ("source", "item_id")
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "write_page": _PAGE,
     "read_page": ("source", "slug"),

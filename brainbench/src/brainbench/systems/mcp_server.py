@@ -233,7 +233,7 @@ class McpServer(Remote):
     def get_row(self, params: Any) -> ItemRow | None:
         """The item whose text stands at the path of `get_item`."""
         text = self._text("get_item", params)
-        return None if text is None else ItemRow(params.id, text)
+        return None if text is None else ItemRow(params.item_id, text)
 
     def updated(self, params: Any) -> str | None:
         """The id at the path of `update_item`, or the one that was given."""
@@ -244,7 +244,7 @@ class McpServer(Remote):
             if use.none_on_error:
                 return None
             raise
-        return params.id if use.result is None else str(at(answer, use.result, "update_item.result"))
+        return params.item_id if use.result is None else str(at(answer, use.result, "update_item.result"))
 
     def deleted(self, params: Any) -> bool:
         """What stands at the path of `delete_item` as a yes or no; without a path, whether the tool did not fail."""
@@ -331,6 +331,10 @@ class _Running:
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """What a tool answers: structured content, or JSON in its text, or its text."""
+        try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise SystemFailure(f"tool {tool!r}: the client cannot send half a character") from None
         told = self._do(lambda: self._client.call_tool(tool, dict(arguments)))
         text = "\n".join(block.text for block in told.content if block.type == "text")
         if len(text) > MOST_ANSWER_BYTES:

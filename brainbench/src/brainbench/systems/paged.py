@@ -22,15 +22,15 @@ class PagedItems(System):
     def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
         return [ItemRow(hit.id, _body(hit.text)) for hit in self.search(source, query, limit)]
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
-        content = self.read_page(source, id)
-        return None if content is None else ItemRow(id, _body(content))
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        content = self.read_page(source, item_id)
+        return None if content is None else ItemRow(item_id, _body(content))
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        if self.read_page(source, id) is None:
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        if self.read_page(source, item_id) is None:
             return None
-        self.edit_page(PageIn(source, id, text))
-        return id
+        self.edit_page(PageIn(source, item_id, text))
+        return item_id
 
 
 class Paged(PagedItems, Broken):

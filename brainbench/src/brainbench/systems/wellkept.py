@@ -239,26 +239,23 @@ class Wellkept(System):
 
     def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
         found = self._memory.recall(source, query, limit=limit, as_of=_time(as_of))
-        kept = [(one.id, one.item) for one in found]
-        return [
-            _item(item) if isinstance(item, Fact) else _item(self._memory.get_page(source, item.slug))
-            for _, item in kept
-        ]
+        kept = (one.item for one in found)
+        return [_item(one if isinstance(one, Fact) else self._memory.get_page(source, one.slug)) for one in kept]
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
-        kept = self._memory.item(source, Item.named(id))
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        kept = self._memory.item(source, Item.named(item_id))
         return None if kept is None or kept.status not in ("active", "superseded") else _item(kept)
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
         try:
-            done = self._memory.correct(source, id, "revise", replacement=text, preview=False, now=self._clock)
+            done = self._memory.correct(source, item_id, "revise", replacement=text, preview=False, now=self._clock)
         except NotFound:
             return None
-        return done.created or id
+        return done.created or item_id
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
+    def delete_item(self, source: str, item_id: str) -> bool:
         try:
-            return bool(self._memory.forget(source, [id], now=self._clock).forgotten)
+            return bool(self._memory.forget(source, [item_id], now=self._clock).forgotten)
         except NotFound:
             return False
 
@@ -497,12 +494,12 @@ def packaged_once() -> Embedder | None:
 
 def _item(kept: Page | Fact) -> ItemRow:
     """A page or fact as an item."""
-    later = None if kept.superseded_by is None else kept.superseded_by
     if isinstance(kept, Fact):
         at, made = kept.valid_from, kept.recorded_at
-        return ItemRow(f"fact:{kept.id}", kept.text, _stamp(at), _stamp(made), superseded_by=later and f"fact:{later}")
+        later = None if kept.superseded_by is None else f"fact:{kept.superseded_by}"
+        return ItemRow(f"fact:{kept.id}", kept.text, _stamp(at), _stamp(made), superseded_by=later)
     at, made = kept.told.valid_at, kept.created_at
-    return ItemRow(kept.slug, kept.body, _stamp(at), _stamp(made), dict(kept.told.metadata), cast("str | None", later))
+    return ItemRow(kept.slug, kept.body, _stamp(at), _stamp(made), dict(kept.told.metadata), kept.superseded_by)
 
 
 def _stamp(moment: datetime | None) -> str:

@@ -143,7 +143,7 @@ class ItemName:
     """An item of a source, by the id that the memory gave it."""
 
     source: str
-    id: str
+    item_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class ItemText:
     """Another text for an item."""
 
     source: str
-    id: str
+    item_id: str
     text: str
 
 
@@ -442,16 +442,16 @@ class Remote(System):
         rows: tuple[ItemRow, ...] = self._call("find_items", ItemQuery(source, query, limit, as_of))
         return rows
 
-    def get_item(self, source: str, id: str) -> ItemRow | None:  # noqa: A002
-        row: ItemRow | None = self._call("get_item", ItemName(source, id))
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        row: ItemRow | None = self._call("get_item", ItemName(source, item_id))
         return row
 
-    def update_item(self, source: str, id: str, text: str) -> str | None:  # noqa: A002
-        now: str | None = self._call("update_item", ItemText(source, id, text))
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        now: str | None = self._call("update_item", ItemText(source, item_id, text))
         return now
 
-    def delete_item(self, source: str, id: str) -> bool:  # noqa: A002
-        there: bool = self._call("delete_item", ItemName(source, id))
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there: bool = self._call("delete_item", ItemName(source, item_id))
         return there
 
     def delete_items(self, source: str) -> None:
