@@ -169,11 +169,12 @@ Make = Callable[[str], System]
 
 def missing(script: Script, can: frozenset[Capability]) -> str | None:
     """What a memory would have to claim to be asked a script, or None."""
-    lacking = sorted(_needed(script) - can)
+    lacking = sorted(needed(script) - can)
     return f"it does not claim {', '.join(f'`{name}`' for name in lacking)}" if lacking else None
 
 
-def _needed(script: Script) -> frozenset[Capability]:
+def needed(script: Script) -> frozenset[Capability]:
+    """What a memory must claim to be asked a script."""
     several = {Capability.SOURCES} if len(script.scopes) > 1 else frozenset()
     steps = [step for step in every_step(script.steps) if not step.optional]
     others = {Capability.REOPEN for step in steps if step.by}
