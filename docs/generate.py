@@ -147,9 +147,9 @@ def field() -> str:
         table = "| row | P | right | asked of a memory with | reported in |\n|---|---|---|---|---|"
         parts.append(f"## {group}: {title}\n\n" + "\n".join([table, *lines]))
     intro = (
-        "What users of real memory systems reported, as rows to ask of any memory: `brainbench field`. P1 is data lost, "
-        "leaked or wrong, P2 wrong and visible, P3 a nuisance. Each row is a script of what a client would send; names and "
-        "texts are drawn from `--seed`. See [how to ask them](../how-to/ask-what-broke-others.md)."
+        "What users of real memory systems reported, as rows to ask of any memory: `brainbench field`. P1 is data "
+        "lost, leaked or wrong, P2 wrong and visible, P3 a nuisance. Each row is a script of what a client would send; "
+        "names and texts are drawn from `--seed`. See [how to ask them](../how-to/ask-what-broke-others.md)."
     )
     return _page("Field suite", intro, parts)
 
