@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -138,6 +139,33 @@ def retrieval() -> str:
         "See [how to measure retrieval](../how-to/measure-retrieval.md)."
     )
     return _page("Metrics of retrieval", intro, parts)
+
+
+def field() -> str:
+    """The rows of the field suite."""
+    rows = importlib.import_module("brainbench.field").BY_GROUP
+    titles = importlib.import_module("brainbench.field.row").GROUPS
+    parts = []
+    for group, title in titles.items():
+        lines = [_field_row(row) for row in rows[group]]
+        table = "| row | P | right | asked of a memory with | reported in |\n|---|---|---|---|---|"
+        parts.append(f"## {group}: {title}\n\n" + "\n".join([table, *lines]))
+    intro = (
+        "What users of real memory systems reported, as rows to ask of any memory: `brainbench field`. P1 is data "
+        "lost, leaked or wrong, P2 wrong and visible, P3 a nuisance. Each row is a script of what a client would send; "
+        "names and texts are drawn from `--seed`. See [how to ask them](../how-to/ask-what-broke-others.md)."
+    )
+    return _page("Field suite", intro, parts)
+
+
+def _field_row(row: Any) -> str:
+    reports = importlib.import_module("brainbench.field.reports").REPORTS[row.id]
+    where = ", ".join(f"`{report}`" for report in reports)
+    if row.make is None:
+        return f"| {row.id} | {row.priority} | {_plain(row.right)} | n/a: {_plain(row.unasked)} | {where} |"
+    script = importlib.import_module("brainbench.field.row").laid(row, 42).script
+    needs = ", ".join(f"`{name}`" for name in sorted(importlib.import_module("brainbench.replay.items").needed(script)))
+    return f"| {row.id} | {row.priority} | {_plain(row.right)} | {needs} | {where} |"
 
 
 def suites() -> str:
@@ -306,6 +334,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "live.md": live,
     "retrieval.md": retrieval,
     "suites.md": suites,
+    "field.md": field,
     "seams.md": seams,
     "systems.md": systems,
     "stores.md": stores,

@@ -8,6 +8,7 @@ from importlib import import_module
 import click
 import pytest
 
+from brainbench.field.row import GROUPS
 from brainbench.live.judging import LIVE_METRICS
 from brainbench.metrics import METRICS
 from brainbench.metrics.ranking import RANKING
@@ -26,6 +27,7 @@ TABLES = {
     "live.md": [*LIVE_METRICS, "Tools"],
     "retrieval.md": RANKING,
     "suites.md": SUITES,
+    "field.md": [f"{group}: {title}" for group, title in GROUPS.items()],
     "seams.md": SEAMS,
     "systems.md": SYSTEMS,
     "stores.md": STORES,

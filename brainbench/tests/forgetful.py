@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from brainbench.model import (
     Ask,
@@ -13,6 +13,8 @@ from brainbench.model import (
     FactIn,
     FactRow,
     Injection,
+    ItemIn,
+    ItemRow,
     PageIn,
     RunContext,
     SearchHit,
@@ -22,10 +24,12 @@ from brainbench.systems import System
 
 class Sound(System):
     can = frozenset(Capability) - {Capability.HOOK_PROCESS}
+    places: ClassVar[dict[str, dict[tuple[str, str], str]]] = {}
 
     def open(self, run: RunContext) -> None:
         self.pages: dict[tuple[str, str], str] = {}
         self.facts: list[FactIn] = []
+        self.items: dict[tuple[str, str], str] = {}
 
     def write_page(self, page: PageIn) -> None:
         self.pages[page.source, page.slug] = page.content
@@ -51,6 +55,37 @@ class Sound(System):
 
     def write_conversation(self, conversation: Conversation) -> str | None:
         return None
+
+    def reopen(self, run: RunContext) -> None:
+        self.open(run)
+        self.items = self.places.setdefault(run.directory, {})
+
+    def add_item(self, item: ItemIn) -> str:
+        self.items[item.source, item.name] = item.text
+        return item.name
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        return [row for row in self.list_items(source) if query in row.text][:limit]
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        text = self.items.get((source, item_id))
+        return None if text is None else ItemRow(item_id, text)
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        if (source, item_id) not in self.items:
+            return None
+        self.items[source, item_id] = text
+        return item_id
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        return self.items.pop((source, item_id), None) is not None
+
+    def delete_items(self, source: str) -> None:
+        for row in self.list_items(source):
+            self.delete_item(source, row.id)
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        return [ItemRow(name, text) for (where, name), text in self.items.items() if where == source]
 
 
 class Hoarding(Sound):
@@ -180,6 +215,63 @@ class Absent(Sound):
 
     def context(self, ask: Ask) -> Injection:
         return Injection("")
+
+
+class Misreading(Sound):
+    """test_an_item_is_had_again_by_its_id"""
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        told = super().get_item(source, item_id)
+        return told and ItemRow(item_id, told.text.replace("bees", "bugs"))
+
+
+class Unranked(Sound):
+    """test_an_item_is_found_by_its_words"""
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        return self.list_items(source)[:limit]
+
+
+class Unmoved(Sound):
+    """test_an_updated_item_reads_as_updated"""
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        return item_id
+
+
+class Lingering(Sound):
+    """test_a_deleted_item_is_gone"""
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        return True
+
+
+class Secretive(Sound):
+    """test_items_are_listed"""
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        return super().list_items(source)[:1]
+
+
+class Sharing(Sound):
+    """test_items_of_sources_are_kept_apart"""
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        return [ItemRow(name, text) for (_, name), text in self.items.items() if query in text][:limit]
+
+
+class Sweeping(Sound):
+    """test_a_source_is_emptied_alone"""
+
+    def delete_items(self, source: str) -> None:
+        self.items.clear()
+
+
+class Volatile(Sound):
+    """test_items_are_there_when_it_is_opened_again"""
+
+    def reopen(self, run: RunContext) -> None:
+        self.open(run)
 
 
 BROKEN: dict[str, str] = {

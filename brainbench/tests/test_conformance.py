@@ -46,6 +46,12 @@ def test_the_built_in_memories_keep_the_contract_and_null_only_where_it_says_not
         ("null", "test_it_is_admitted"),
         ("null", "test_a_page_is_found_by_its_title"),
         ("null", "test_a_fact_is_told_again_in_its_source_only"),
+        ("null", "test_an_item_is_had_again_by_its_id"),
+        ("null", "test_an_item_is_found_by_its_words"),
+        ("null", "test_an_updated_item_reads_as_updated"),
+        ("null", "test_items_are_listed"),
+        ("null", "test_a_source_is_emptied_alone"),
+        ("null", "test_items_are_there_when_it_is_opened_again"),
     }
     assert {systems[n] for (n, _), word in found.items() if word == "skipped"} == {"bm25", "files+grep"}
 

@@ -20,7 +20,17 @@ from typing import ClassVar
 import pytest
 
 from brainbench.errors import SystemFailure
-from brainbench.model import Capability, Conversation, FactIn, FactRow, Injection, Message, SearchHit
+from brainbench.model import (
+    Capability,
+    Conversation,
+    FactIn,
+    FactRow,
+    Injection,
+    ItemIn,
+    ItemRow,
+    Message,
+    SearchHit,
+)
 from brainbench.replay import FIRST_TIME
 from brainbench.replay.admission import ELSEWHERE, HERE, HITS, PLANTED, asked, planted, problems, start
 from brainbench.systems import System, load_system
@@ -30,6 +40,7 @@ from brainbench.systems.answers import plain
 ODD = 'Zoë Ångström 👩‍🚀 keeps «заметки», 日本語のメモ and ملاحظات; 50 % of `a|b` <b>\\n</b> "quoted".'
 LONG = " ".join(f"Entry {number} of the long list." for number in range(400))
 _SAID = (Message("user", "The ferry leaves at nine.", FIRST_TIME), Message("assistant", "Noted.", FIRST_TIME))
+_BEES, _ORGANS = "Ilka Varnholt keeps bees", "Tomasz Ardelean restores organs"
 _UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
     Capability.PAGE_WRITE: lambda system: system.write_page(planted(*PLANTED[0])),
     Capability.EDIT: lambda system: system.edit_page(planted(*PLANTED[0])),
@@ -38,6 +49,12 @@ _UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
     Capability.RECALL_FACTS: lambda system: list(system.recall_facts(HERE)),
     Capability.SEARCH: lambda system: list(system.search(HERE, "x", HITS)),
     Capability.CONTEXT: lambda system: system.context(asked("x")),
+    Capability.ADD: lambda system: system.add_item(ItemIn(HERE, "x", "x")),
+    Capability.GET: lambda system: system.get_item(HERE, "x"),
+    Capability.UPDATE: lambda system: system.update_item(HERE, "x", "y"),
+    Capability.DELETE: lambda system: system.delete_item(HERE, "x"),
+    Capability.DELETE_ALL: lambda system: system.delete_items(HERE),
+    Capability.LIST: lambda system: system.list_items(HERE),
 }
 
 
@@ -182,6 +199,73 @@ class MemoryContract:
         self._needs(memory, Capability.CONVERSATION_WRITE)
         page = memory.write_conversation(Conversation(HERE, "session-1", _SAID, now=FIRST_TIME))
         _expect(page is None or isinstance(page, str), f"write_conversation gives {page!r}; give a page id or None")
+
+    def test_an_item_is_had_again_by_its_id(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.GET)
+        told = memory.get_item(HERE, self._add(memory, _BEES))
+        _expect(told is not None and told.text == _BEES, f"an item was added and reads as {told!r:.200}")
+
+    def test_an_item_is_found_by_its_words(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD)
+        self._add(memory, _ORGANS)
+        bees = self._add(memory, _BEES)
+        found = [row.id for row in memory.find_items(HERE, "bees", 1)]
+        _expect(found == [bees], f"find_items('bees', 1) gives {found}, not the item {bees!r}")
+
+    def test_an_updated_item_reads_as_updated(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.GET, Capability.UPDATE)
+        now = memory.update_item(HERE, self._add(memory, _BEES), _ORGANS)
+        told = None if now is None else memory.get_item(HERE, now)
+        _expect(told is not None and told.text == _ORGANS, f"an item was updated and reads as {told!r:.200}")
+
+    def test_a_deleted_item_is_gone(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.GET, Capability.DELETE)
+        gone = self._add(memory, _BEES)
+        _expect(memory.delete_item(HERE, gone), f"delete_item says that there is no item {gone!r}, which was added")
+        told = memory.get_item(HERE, gone)
+        _expect(told is None, f"a deleted item reads as {told!r:.200}; give None")
+
+    def test_items_are_listed(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.LIST)
+        added = {self._add(memory, text) for text in (_BEES, _ORGANS)}
+        found = {row.id for row in self._listed(memory)}
+        _expect(found == added, f"items {sorted(added)} were added and {sorted(found)} are listed")
+
+    def test_items_of_sources_are_kept_apart(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.SOURCES)
+        self._add(memory, _BEES, ELSEWHERE)
+        found = [row.text for row in memory.find_items(HERE, "bees", HITS)]
+        _expect(_BEES not in found, f"find_items in source {HERE!r} gives an item of source {ELSEWHERE!r}")
+
+    def test_a_source_is_emptied_alone(self, memory: System) -> None:
+        self._needs(memory, Capability.ADD, Capability.LIST, Capability.DELETE_ALL, Capability.SOURCES)
+        self._add(memory, _BEES)
+        self._add(memory, _ORGANS, ELSEWHERE)
+        memory.delete_items(HERE)
+        _expect(not self._listed(memory), "delete_items leaves items in its source")
+        _expect(len(self._listed(memory, ELSEWHERE)) == 1, f"delete_items of {HERE!r} takes items of {ELSEWHERE!r}")
+
+    def test_items_are_there_when_it_is_opened_again(self, memory: System, tmp_path: Path) -> None:
+        self._needs(memory, Capability.ADD, Capability.LIST, Capability.REOPEN)
+        kept, other = (start(memory.can, str(tmp_path / name)) for name in ("kept", "other"))
+        for run in (kept, other):
+            Path(run.directory).mkdir()
+        memory.reopen(kept)
+        memory.tell_time(FIRST_TIME)
+        self._add(memory, _BEES)
+        memory.reopen(other)
+        _expect(not self._listed(memory), "a directory with nothing in it opens with items")
+        memory.reopen(kept)
+        found = [row.text for row in self._listed(memory)]
+        _expect(found == [_BEES], f"one item was kept in a directory, which opens again with {found}")
+
+    @staticmethod
+    def _add(memory: System, text: str, source: str = HERE) -> str:
+        return plain(memory.add_item(ItemIn(source, text, f"item-{len(text)}", ts=None)), str)
+
+    @staticmethod
+    def _listed(memory: System, source: str = HERE) -> list[ItemRow]:
+        return plain(list(memory.list_items(source)), list[ItemRow])
 
     @staticmethod
     def _needs(memory: System, *capabilities: Capability) -> None:

@@ -6,6 +6,7 @@ A Fixture has no field that could hold gold. Times are ISO 8601 UTC strings endi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
@@ -42,6 +43,17 @@ class Capability(StrEnum):
     TRUST_LABELS = "trust_labels"
     HOOK_PROCESS = "hook_process"
     EXTRACTOR_SEAM = "extractor_seam"
+    ADD = "add"
+    GET = "get"
+    UPDATE = "update"
+    DELETE = "delete"
+    DELETE_ALL = "delete_all"
+    LIST = "list"
+    META = "meta"
+    EVENT_TIME = "event_time"
+    SUPERSEDE = "supersede"
+    AS_OF = "as_of"
+    REOPEN = "reopen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +413,41 @@ class FactIn:
     session: str | None = None
     actor: Actor = "owner"
     ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemIn:
+    """Something to be kept in a `source`, under an id of the memory's own.
+
+    `name` is an id that is free, for a memory that takes ids from its callers; sent again, it is the same write, sent
+    by a client that heard no answer. `title` may be "". `ts` is when it was so, or None; that is not when it is
+    written. `meta` comes back as it is, and `replaces` is the id of what it takes the place of, or None: both, and
+    `ts`, are given only where the memory claims `meta`, `supersede` and `event_time`.
+    """
+
+    source: str
+    text: str
+    name: str
+    title: str = ""
+    ts: str | None = None
+    meta: Mapping[str, str | int] = field(default_factory=dict, hash=False)
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """Something that is kept, as the memory tells it: the `text` as it was given, under the id that `add_item` gave.
+
+    `at` is when it was so and `made` when it was first written, in ISO 8601; "" where the memory does not tell. What
+    has been replaced names its successor in `superseded_by`.
+    """
+
+    id: str
+    text: str
+    at: str = ""
+    made: str = ""
+    meta: Mapping[str, str | int] = field(default_factory=dict, hash=False)
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def test_a_whole_mapping_is_read_with_its_steps_in_order(tmp_path: Path) -> None
         ('command = ["x"]', 'url = "http://x"', "memory.fresh: a server behind a `url` is not started here"),
         ("[memory]", '[memory]\nfresh = "clear"', r"memory.fresh: \"clear\" needs a \[clear\] section"),
         ("[memory]", '[memory]\nfresh = "never"', "Invalid enum value 'never'"),
-        ('"page_write", ', '"page_write", "forget", ', "memory.can: holds forget; known here: context, "),
+        ('"page_write", ', '"page_write", "forget", ', "memory.can: holds forget; known here: add, as_of, context, "),
         (
             '"page_write", ',
             '"page_write", "edit", ',

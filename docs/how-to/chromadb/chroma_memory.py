@@ -5,7 +5,7 @@ import zlib
 
 import chromadb
 
-from brainbench.model import Capability, SearchHit
+from brainbench.model import Capability, ItemRow, SearchHit
 from brainbench.systems import System
 
 DIMENSIONS = 512
@@ -27,12 +27,23 @@ def title_of(page):
 
 class Chroma(System):
     version = chromadb.__version__
-    can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES})
+    can = frozenset(
+        {
+            *(Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES),
+            *(Capability.ADD, Capability.GET, Capability.UPDATE, Capability.DELETE, Capability.DELETE_ALL),
+            *(Capability.LIST, Capability.META, Capability.REOPEN),
+        }
+    )
 
     def open(self, run):
         settings = chromadb.Settings(anonymized_telemetry=False)
         client = chromadb.PersistentClient(run.directory, settings=settings)
-        self.pages = client.create_collection("pages", embedding_function=None, metadata={"hnsw:space": "cosine"})
+        space = {"embedding_function": None, "metadata": {"hnsw:space": "cosine"}}
+        self.pages = client.get_or_create_collection("pages", **space)
+        self.items = client.get_or_create_collection("items", **space)
+
+    def reopen(self, run):
+        self.open(run)
 
     def write_pages(self, pages):
         self.pages.upsert(
@@ -54,3 +65,40 @@ class Chroma(System):
         found = self.pages.query(query_embeddings=[embed(query)], n_results=limit, where={"source": source})
         rows = zip(found["metadatas"][0], found["documents"][0], found["distances"][0], strict=True)
         return [SearchHit(m["slug"], m["title"], text, 1.0 - distance) for m, text, distance in rows]
+
+    # Items: an id is the caller's to give, a source is metadata to filter by. update() takes no filter, so whether an
+    # item is of the source is looked up first.
+
+    def add_item(self, item):
+        vector, metadata = embed(item.text), {**item.meta, "source": item.source}
+        self.items.add(ids=[item.name], embeddings=[vector], documents=[item.text], metadatas=[metadata])
+        return item.name
+
+    def find_items(self, source, query, limit, as_of=None):
+        found = self.items.query(query_embeddings=[embed(query)], n_results=limit, where={"source": source})
+        return rows(found["ids"][0], found["documents"][0], found["metadatas"][0])
+
+    def get_item(self, source, item_id):
+        found = self.items.get(ids=[item_id], where={"source": source})
+        return next(iter(rows(found["ids"], found["documents"], found["metadatas"])), None)
+
+    def update_item(self, source, item_id, text):
+        if self.get_item(source, item_id) is None:
+            return None
+        self.items.update(ids=[item_id], embeddings=[embed(text)], documents=[text])
+        return item_id
+
+    def delete_item(self, source, item_id):
+        return self.items.delete(ids=[item_id], where={"source": source})["deleted"] > 0
+
+    def delete_items(self, source):
+        self.items.delete(where={"source": source})
+
+    def list_items(self, source):
+        found = self.items.get(where={"source": source})
+        return rows(found["ids"], found["documents"], found["metadatas"])
+
+
+def rows(ids, documents, metadatas):
+    told = zip(ids, documents, metadatas, strict=True)
+    return [ItemRow(name, text, meta={k: v for k, v in meta.items() if k != "source"}) for name, text, meta in told]

@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, str] = {
     "queries": "brainbench.cli.queries:queries",
     "longmemeval": "brainbench.cli.retrieval:longmemeval",
     "locomo": "brainbench.cli.retrieval:locomo",
+    "field": "brainbench.cli.field:field",
     "rejudge": "brainbench.cli.retrieval:rejudge",
     "expect": "brainbench.cli.expecting:expect",
     "validate": "brainbench.cli.looking:validate",

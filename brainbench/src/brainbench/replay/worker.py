@@ -217,6 +217,11 @@ def _filling(task: Task) -> Filling | None:
     return _fillings[key]
 
 
+def worker_access() -> Access:
+    """What systems of this worker are let have."""
+    return _access
+
+
 def enter(directory: str, access: Access) -> None:
     """Leave the bench behind: own directory, few variables, no terminal. An interrupt is the bench's to act on.
 

@@ -21,6 +21,8 @@ from brainbench.model import (
     FactIn,
     FactRow,
     Injection,
+    ItemIn,
+    ItemRow,
     Message,
     PageIn,
     RunContext,
@@ -180,6 +182,45 @@ class System:
         """The messages that the product's own parser reads from a transcript of this harness; None if it has none."""
         return None
 
+    def reopen(self, run: RunContext) -> None:
+        """Open the memory that is kept in `run.directory`, an empty one if there is none, instead of `open`. (reopen)
+
+        Asked after `close`, after a process of the same memory was killed, and while another one has it open.
+        """
+        raise Unsupported("reopen")
+
+    def kill(self) -> None:
+        """End what runs the memory at once, as by SIGKILL. It is for doors to define, not for memories."""
+        raise Unsupported("kill: what runs the memory is not within reach")
+
+    def add_item(self, item: ItemIn) -> str:
+        """Keep something; the id by which it can be had again. (add)"""
+        raise Unsupported("add")
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        """What is kept and fits the query, best first; with `as_of` what held then, asked only with `as_of`. (add)"""
+        raise Unsupported("add")
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        """What is kept under an item_id, also if it was superseded; None where nothing is or it was deleted. (get)"""
+        raise Unsupported("get")
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        """Give an item another text; the item_id by which it goes now, None where there is none. (update)"""
+        raise Unsupported("update")
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        """Delete an item; whether there was one. (delete)"""
+        raise Unsupported("delete")
+
+    def delete_items(self, source: str) -> None:
+        """Delete all that a source holds. (delete_all)"""
+        raise Unsupported("delete_all")
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        """All that a source holds, without what was deleted or superseded. (list)"""
+        raise Unsupported("list")
+
     def hook_command(self, harness: str) -> Sequence[str]:
         """The argv that the product installs as this harness's prompt hook. (hook_process)"""
         raise Unsupported("hook_process")
@@ -212,6 +253,13 @@ _METHODS: Mapping[Capability, tuple[str, ...]] = {
     Capability.CONTEXT: ("context",),
     Capability.EDIT: ("edit_page",),
     Capability.HOOK_PROCESS: ("hook_command", "transcript_root"),
+    Capability.ADD: ("add_item", "find_items"),
+    Capability.GET: ("get_item",),
+    Capability.UPDATE: ("update_item",),
+    Capability.DELETE: ("delete_item",),
+    Capability.DELETE_ALL: ("delete_items",),
+    Capability.LIST: ("list_items",),
+    Capability.REOPEN: ("reopen",),
 }
 """What a system that claims a capability must override."""
 

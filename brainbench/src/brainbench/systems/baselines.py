@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from brainbench import __version__
 from brainbench.errors import SystemFailure
@@ -25,11 +25,14 @@ from brainbench.model import (
     FactIn,
     FactRow,
     Injection,
+    ItemIn,
+    ItemRow,
     PageIn,
     RunContext,
     SearchHit,
 )
 from brainbench.systems import System
+from brainbench.systems.paged import PagedItems
 
 _WORD = re.compile(r"\w+")
 _TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
@@ -81,6 +84,30 @@ class Null(System):
     def context(self, ask: Ask) -> Injection:
         return Injection("", ids=())
 
+    def reopen(self, run: RunContext) -> None:
+        self.open(run)
+
+    def add_item(self, item: ItemIn) -> str:
+        return item.name
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        return ()
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        return None
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        return item_id
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        return True
+
+    def delete_items(self, source: str) -> None:
+        """Done: there is nothing."""
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        return ()
+
 
 class _Shelf:
     """The pages of one source, with the words that each holds and in how many of its lines; can undo changes."""
@@ -120,6 +147,12 @@ class _Shelf:
             self.texts = {slug: self.texts[slug] for slug in self._order}
         self.mark()
         return before
+
+    def remove(self, slug: str) -> None:
+        """Let go of a page."""
+        if self._before is not None:
+            self._before.setdefault(slug, self.texts.get(slug))
+        self._drop(slug)
 
     def _drop(self, slug: str) -> None:
         if self.texts.pop(slug, None) is not None:
@@ -161,6 +194,19 @@ class _Shelves:
         return {source: shelf.undo() for source, shelf in self.by_source.items()}
 
 
+ITEMS = frozenset(
+    {
+        Capability.ADD,
+        Capability.GET,
+        Capability.UPDATE,
+        Capability.DELETE,
+        Capability.DELETE_ALL,
+        Capability.LIST,
+    }
+)
+"""What there is to ask about single things that are kept."""
+
+
 class Keeper(System):
     """Keeps pages by source, in the order in which they were last written."""
 
@@ -195,19 +241,31 @@ class Keeper(System):
         return self._shelves.get(source).texts
 
 
-class Bm25(Keeper):
+class Bm25(PagedItems, Keeper):
     """Okapi BM25 (k1 1.2, b 0.75) over whole pages of one source; Robertson and Zaragoza, 2009."""
 
     name = "bm25"
-    can = Keeper.can | {Capability.SEARCH}
+    can = Keeper.can | ITEMS | {Capability.SEARCH}
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
         shelf = self._shelves.get(source)
         ranked = sorted(_bm25(shelf, _words(query)).items(), key=lambda item: (-item[1], item[0]))
         return [_hit(slug, shelf.texts[slug], score) for slug, score in ranked[:limit] if score > 0]
 
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there = item_id in self.pages_of(source)
+        self._shelves.of(source).remove(item_id)
+        return there
 
-class FilesGrep(System):
+    def delete_items(self, source: str) -> None:
+        for slug in tuple(self.pages_of(source)):
+            self._shelves.of(source).remove(slug)
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        return [row for slug in self.pages_of(source) if (row := self.get_item(source, slug))]
+
+
+class FilesGrep(PagedItems):
     """Pages as files in a folder; a search counts the lines that hold any of the words, most lines first.
 
     Which files hold a word is remembered, for nobody else writes into the folder; their lines are read each time.
@@ -215,7 +273,13 @@ class FilesGrep(System):
 
     name = "files+grep"
     version = __version__
-    can = frozenset({Capability.PAGE_WRITE, Capability.EDIT, Capability.SEARCH, Capability.SOURCES})
+    can = ITEMS | {
+        Capability.PAGE_WRITE,
+        Capability.EDIT,
+        Capability.SEARCH,
+        Capability.SOURCES,
+        Capability.REOPEN,
+    }
 
     def __init__(self) -> None:
         self._shelves = _Shelves()
@@ -224,6 +288,12 @@ class FilesGrep(System):
     def open(self, run: RunContext) -> None:
         self._root = Path(run.directory) / "files"
         self._shelves.clear()
+
+    def reopen(self, run: RunContext) -> None:
+        self.open(run)
+        for path in sorted(self._root.glob("*/*.md")):
+            text = path.read_bytes().decode("utf-8", "replace")
+            self._shelves.of(unquote(path.parent.name)).put(unquote(path.stem), text)
 
     def close(self) -> None:
         for folder in self._kept.values():
@@ -275,6 +345,20 @@ class FilesGrep(System):
             lines = sum(bool(words & set(_words(line))) for line in text.splitlines())
             found.append((-lines, slug, text))
         return [_hit(slug, text, float(-rank)) for rank, slug, text in sorted(found)[:limit]]
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there = self._path(source, item_id).is_file()
+        self._path(source, item_id).unlink(missing_ok=True)
+        self._shelves.of(source).remove(item_id)
+        return there
+
+    def delete_items(self, source: str) -> None:
+        for row in self.list_items(source):
+            self.delete_item(source, row.id)
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        files = sorted((self._root / quote(source, safe="")).glob("*.md"))
+        return [row for file in files if (row := self.get_item(source, unquote(file.stem)))]
 
     def _path(self, source: str, slug: str) -> Path:
         return self._root / quote(source, safe="") / f"{quote(slug, safe='')}.md"

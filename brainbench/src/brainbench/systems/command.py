@@ -25,7 +25,17 @@ import msgspec
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.systems.access import Access, scrubbed
 from brainbench.systems.fence import walled_off
-from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Line, Remote, Request, result_of, too_big
+from brainbench.systems.wire import (
+    MOST_ANSWER_BYTES,
+    OPENING,
+    Hello,
+    Line,
+    Remote,
+    Request,
+    encoded,
+    result_of,
+    too_big,
+)
 
 CLOSE_SECONDS = 2.0
 """How long a program may take to end after its standard input is closed."""
@@ -233,6 +243,8 @@ class Command(Remote):
         return argv_of(self.name, access)
 
     def ask(self, method: str, params: Any) -> bytes:
+        if self._program is not None and method in OPENING and self._program.process.poll() is not None:
+            self.drop()
         if self._program is None:
             self._start(method)
         self._number += 1
@@ -246,6 +258,13 @@ class Command(Remote):
         program, self._program = self._program, None
         if program is not None:
             program.end(0.0 if self.lost else CLOSE_SECONDS)
+
+    def kill(self) -> None:
+        """End the program and all that it started, at once; the next `open` or `reopen` starts it again."""
+        program = self._program
+        if program is not None:
+            end_tree(program.process.pid, descendants(program.process.pid))
+            program.process.wait()
 
     def _start(self, method: str) -> None:
         """Start the program; one that is started again must say the same of itself as at first."""
@@ -265,7 +284,7 @@ class Command(Remote):
             raise SystemLost("its process has ended")
         deadline, left = time.monotonic() + self.call_seconds, self.most_bytes
         strays: list[bytes] = []
-        program.say(msgspec.json.encode(request) + b"\n")
+        program.say(encoded(request) + b"\n")
         try:
             while (answer := _answer(line := program.hear(deadline, left, self.call_seconds))) is None:
                 left -= len(line) + 1

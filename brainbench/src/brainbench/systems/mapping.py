@@ -21,6 +21,7 @@ _VARIABLE = re.compile(r"\{(\w+)\}")
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _TITLE = re.compile(r"^title:\s*(.+?)\s*$", re.MULTILINE)
 _PAGE = ("source", "slug", "content", "title", "body", "actor", "ts")
+_ITEM = ("source", "item_id")
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "write_page": _PAGE,
     "read_page": ("source", "slug"),
@@ -31,12 +32,35 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "search": ("source", "query", "limit"),
     "context": ("source", "session", "prompt", "text", "now"),
     "clear": (),
+    "add_item": ("source", "text", "name", "title", "ts", "meta", "replaces"),
+    "find_items": ("source", "query", "limit", "as_of"),
+    "get_item": _ITEM,
+    "update_item": (*_ITEM, "text"),
+    "delete_item": _ITEM,
+    "delete_items": ("source",),
+    "list_items": ("source",),
 }
 """What a template of each method may name; `{directory}`, the fixture's own folder, may stand in every one.
 
 `title` and `body` are those of the page's Markdown; `text` of a conversation or of what was said before has one line a
 message.
 """
+
+SAID = frozenset({Capability.SOURCES, Capability.META, Capability.EVENT_TIME, Capability.SUPERSEDE, Capability.AS_OF})
+"""What no method asks for: it is claimed or not."""
+_PATHS = (
+    ("search", "each"),
+    ("search", "id"),
+    ("recall_facts", "each"),
+    ("recall_facts", "text"),
+    ("find_items", "each"),
+    ("find_items", "id"),
+    ("find_items", "text"),
+    ("list_items", "each"),
+    ("list_items", "id"),
+    ("list_items", "text"),
+)
+"""The paths that a method cannot do without."""
 
 
 class Use(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -55,6 +79,10 @@ class Use(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     entity: str | None = None
     source_session: str | None = None
     source_page: str | None = None
+    at: str | None = None
+    made: str | None = None
+    meta: str | None = None
+    superseded_by: str | None = None
 
 
 Steps = Use | list[Use]
@@ -89,6 +117,13 @@ class Mapped(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     recall_facts: Steps | None = None
     search: Steps | None = None
     context: Steps | None = None
+    add_item: Steps | None = None
+    find_items: Steps | None = None
+    get_item: Steps | None = None
+    update_item: Steps | None = None
+    delete_item: Steps | None = None
+    delete_items: Steps | None = None
+    list_items: Steps | None = None
 
     def steps(self, method: str) -> Sequence[Use]:
         """The calls that serve a method, in order; what it answers is read from the last."""
@@ -121,21 +156,23 @@ def _faults(mapped: Mapped) -> list[str]:
     if mapped.memory.fresh == "clear" and not mapped.steps("clear"):
         faults.append('memory.fresh: "clear" needs a [clear] section with the tool that empties the memory')
     asked = {name: method for name, method in METHODS.items() if not method.hosted and not method.optional}
-    reached = {c for m in asked.values() if (c := m.capability)} | {Capability.SOURCES}
+    reached = {c for m in asked.values() if (c := m.capability)} | SAID
     if odd := sorted(set(mapped.memory.can) - reached):
         faults.append(f"memory.can: holds {', '.join(odd)}; known here: {', '.join(sorted(reached))}")
     for name, method in asked.items():
-        if method.capability in mapped.memory.can and not mapped.steps(name):
+        if method.capability in mapped.memory.can and name in VARIABLES and not mapped.steps(name):
             faults.append(f"{name}: `can` holds {method.capability}, so it needs a [{name}] section")
+    if Capability.REOPEN in mapped.memory.can and mapped.memory.fresh != "restart":
+        faults.append('memory.can: `reopen` needs fresh = "restart": the server is started again on its {directory}')
     for name, known in VARIABLES.items():
         for use in mapped.steps(name):
             if odd := sorted(set(_VARIABLE.findall(repr(use.arguments))) - {*known, "directory"}):
                 may = ", ".join(f"{{{word}}}" for word in (*known, "directory"))
                 faults.append(f"{name}.arguments: no variable {{{odd[0]}}}; there are {may}")
-    for name, needed in (("search", "each"), ("search", "id"), ("recall_facts", "each"), ("recall_facts", "text")):
+    for name, needed in _PATHS:
         if (steps := mapped.steps(name)) and getattr(steps[-1], needed) is None:
             faults.append(f"{name}.{needed}: missing; the path of it in the answer of {steps[-1].tool!r}")
-    for name in ("read_page", "context"):
+    for name in ("read_page", "context", "get_item"):
         if (steps := mapped.steps(name)) and steps[-1].result is None:
             faults.append(f"{name}.result: missing; the path of the text in the answer of {steps[-1].tool!r}")
     return faults

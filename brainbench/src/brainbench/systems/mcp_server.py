@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import Future as Later
 from concurrent.futures import TimeoutError as TooLate
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,20 @@ import msgspec
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from brainbench.errors import SystemFailure, SystemLost, UsageError
-from brainbench.model import Ask, Conversation, FactRow, Injection, Message, PageIn, RunContext, SearchHit
+from brainbench.model import (
+    Ask,
+    Conversation,
+    FactRow,
+    Injection,
+    ItemIn,
+    ItemRow,
+    Message,
+    PageIn,
+    RunContext,
+    SearchHit,
+)
 from brainbench.systems.access import Access, scrubbed
-from brainbench.systems.command import argv_at
+from brainbench.systems.command import argv_at, descendants
 from brainbench.systems.mapping import VARIABLES, NothingThere, Use, at, filled, page_parts, read_mapping
 from brainbench.systems.web import checked_url, headers_of
 from brainbench.systems.wire import MOST_ANSWER_BYTES, Hello, Remote, too_big
@@ -59,8 +72,8 @@ class McpServer(Remote):
         else:
             argv_at(name, self._mapped.server.command, self._folder)
         self._running: _Running | None = None
-        self._led = False
-        """Whether the path of `read_page` has led to a text."""
+        self._led: set[str] = set()
+        """The methods whose path has led to a text."""
         try:
             self._start(None)
             self._check_tools()
@@ -98,26 +111,31 @@ class McpServer(Remote):
             self._use("clear", {})
 
     def read(self, params: Any) -> str | None:
-        """The text at the path of `read_page`; None where the answer has nothing there.
+        """The text at the path of `read_page`; None where the answer has nothing there."""
+        return self._text("read_page", params)
 
-        A path that has never led to a text may be misspelt, so until then only an empty answer is a missing page.
+    def _text(self, method: str, params: Any) -> str | None:
+        """The text at the path of a method.
+
+        A path that has never led to a text may be misspelt, so until then only an empty answer is nothing there.
         """
-        use = self._mapped.steps("read_page")[-1]
+        use = self._mapped.steps(method)[-1]
         try:
-            answer = self._use("read_page", _values(params))
+            answer = self._use(method, _values(params))
         except _ToolError:
             if use.none_on_error:
                 return None
             raise
         try:
-            found = at(answer, use.result or "", "read_page.result")
+            found = at(answer, use.result or "", f"{method}.result")
         except NothingThere:
             return None
         except SystemFailure:
-            if self._led:
+            if method in self._led:
                 return None
             raise
-        self._led = self._led or isinstance(found, str)
+        if isinstance(found, str):
+            self._led.add(method)
         return found if isinstance(found, str) else None
 
     def find(self, params: Any) -> list[SearchHit]:
@@ -173,6 +191,75 @@ class McpServer(Remote):
         use = self._mapped.steps("write_conversation")[-1]
         answer = self._use("write_conversation", _values(conversation))
         return None if use.result is None else str(at(answer, use.result, "write_conversation.result"))
+
+    def reopened(self, run: RunContext) -> None:
+        """A new server on the directory as it is."""
+        self.drop()
+        self._start(run.directory)
+
+    def kill(self) -> None:
+        """End the server at once; the next `open` or `reopen` starts it again."""
+        if self._running is not None:
+            self._running.kill()
+
+    def added(self, item: ItemIn) -> str:
+        """The id at the path of `add_item`, or the name that the bench proposed."""
+        use = self._mapped.steps("add_item")[-1]
+        answer = self._use("add_item", _values(item))
+        return item.name if use.result is None else str(at(answer, use.result, "add_item.result"))
+
+    def find_rows(self, params: Any) -> list[ItemRow]:
+        """The items at the paths of `find_items`."""
+        return self._rows("find_items", params)[: params.limit]
+
+    def list_rows(self, params: Any) -> list[ItemRow]:
+        """The items at the paths of `list_items`."""
+        return self._rows("list_items", params)
+
+    def _rows(self, method: str, params: Any) -> list[ItemRow]:
+        use = self._mapped.steps(method)[-1]
+        return [
+            ItemRow(
+                id=_read(item, use.id, f"{method}.id"),
+                text=_read(item, use.text, f"{method}.text"),
+                at=_read(item, use.at, f"{method}.at") or "",
+                made=_read(item, use.made, f"{method}.made") or "",
+                meta=_read(item, use.meta, f"{method}.meta") or {},
+                superseded_by=_read(item, use.superseded_by, f"{method}.superseded_by"),
+            )
+            for item in self._items(method, use, params)
+        ]
+
+    def get_row(self, params: Any) -> ItemRow | None:
+        """The item whose text stands at the path of `get_item`."""
+        text = self._text("get_item", params)
+        return None if text is None else ItemRow(params.item_id, text)
+
+    def updated(self, params: Any) -> str | None:
+        """The id at the path of `update_item`, or the one that was given."""
+        use = self._mapped.steps("update_item")[-1]
+        try:
+            answer = self._use("update_item", _values(params))
+        except _ToolError:
+            if use.none_on_error:
+                return None
+            raise
+        return params.item_id if use.result is None else str(at(answer, use.result, "update_item.result"))
+
+    def deleted(self, params: Any) -> bool:
+        """What stands at the path of `delete_item` as a yes or no; without a path, whether the tool did not fail."""
+        use = self._mapped.steps("delete_item")[-1]
+        try:
+            answer = self._use("delete_item", _values(params))
+        except _ToolError:
+            if use.none_on_error:
+                return False
+            raise
+        return True if use.result is None else bool(at(answer, use.result, "delete_item.result"))
+
+    def emptied(self, params: Any) -> None:
+        """All of a source is deleted; what the tools answer is not read."""
+        self._use("delete_items", _values(params))
 
     def _items(self, method: str, use: Use, params: Any) -> Sequence[Any]:
         found = at(self._use(method, _values(params)), use.each or "", f"{method}.each")
@@ -231,17 +318,23 @@ class _Running:
         self._portal: BlockingPortal = self._portals.__enter__()
         self._stop: anyio.Event | None = None
         self._ready: Later[Client] = Later()
+        before = set(descendants(os.getpid()))
         self._session = self._portal.start_task_soon(self._serve)
         try:
             self._client = self._within(self._ready)
             info = self._client.server_info
             self.version = info.version if info is not None else ""
+            self._pids = [pid for pid in descendants(os.getpid()) if pid not in before]
         except BaseException:
             self.end()
             raise
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Any:
         """What a tool answers: structured content, or JSON in its text, or its text."""
+        try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise SystemFailure(f"tool {tool!r}: the client cannot send half a character") from None
         told = self._do(lambda: self._client.call_tool(tool, dict(arguments)))
         text = "\n".join(block.text for block in told.content if block.type == "text")
         if len(text) > MOST_ANSWER_BYTES:
@@ -258,6 +351,12 @@ class _Running:
     def tools(self) -> dict[str, dict[str, Any]]:
         """The tools of the server, with the schema of what each takes."""
         return {tool.name: tool.input_schema for tool in self._do(lambda: self._client.list_tools()).tools}
+
+    def kill(self) -> None:
+        """End what was started for it at once."""
+        for pid in self._pids:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
     def end(self) -> None:
         """End the session, the server and its directory."""
@@ -371,4 +470,12 @@ _METHODS: Mapping[str, Callable[[McpServer, Any], Any]] = {
     "recall_facts": McpServer.facts,
     "context": McpServer.bring,
     "write_conversation": McpServer.wrote,
+    "reopen": McpServer.reopened,
+    "add_item": McpServer.added,
+    "find_items": McpServer.find_rows,
+    "get_item": McpServer.get_row,
+    "update_item": McpServer.updated,
+    "delete_item": McpServer.deleted,
+    "delete_items": McpServer.emptied,
+    "list_items": McpServer.list_rows,
 }

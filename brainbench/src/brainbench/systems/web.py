@@ -11,12 +11,11 @@ import time
 from typing import Any
 
 import httpx
-import msgspec
 
 from brainbench import __version__
 from brainbench.errors import SystemFailure, SystemLost, UsageError
 from brainbench.systems.access import Access
-from brainbench.systems.wire import MOST_ANSWER_BYTES, Answer, Remote, decoded, result_of, too_big
+from brainbench.systems.wire import MOST_ANSWER_BYTES, Answer, Remote, decoded, encoded, result_of, too_big
 
 
 def checked_url(name: str, access: Access, url: str) -> httpx.URL:
@@ -67,7 +66,7 @@ class Web(Remote):
     def ask(self, method: str, params: Any) -> bytes:
         deadline = time.monotonic() + self._access.call_seconds
         try:
-            told, status = self._posted(f"{self._base}/v1/{method}", msgspec.json.encode(params), deadline)
+            told, status = self._posted(f"{self._base}/v1/{method}", encoded(params), deadline)
         except httpx.TimeoutException:
             raise SystemLost(f"no answer in {self._access.call_seconds:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -30,6 +30,8 @@ from brainbench.model import (
     FactIn,
     FactRow,
     Injection,
+    ItemIn,
+    ItemRow,
     Message,
     ModelDoor,
     PageIn,
@@ -43,7 +45,18 @@ from wellkept.errors import NotFound, WellkeptError
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Hit, SearchOptions
+from wellkept.model import (
+    FACT_KINDS,
+    Budget,
+    CandidateFact,
+    Fact,
+    FactKind,
+    Hit,
+    Item,
+    Page,
+    SearchOptions,
+    Told,
+)
 from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
@@ -55,6 +68,8 @@ DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
 DOOR_SECONDS = 900.0
 """How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
+LONGEST_STATEMENT = 1000
+"""What has more characters is kept as a page, as its users would keep it."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -86,11 +101,23 @@ class Wellkept(System):
             Capability.SOURCES,
             Capability.HOOK_PROCESS,
             Capability.EXTRACTOR_SEAM,
+            Capability.ADD,
+            Capability.GET,
+            Capability.UPDATE,
+            Capability.DELETE,
+            Capability.DELETE_ALL,
+            Capability.LIST,
+            Capability.META,
+            Capability.EVENT_TIME,
+            Capability.SUPERSEDE,
+            Capability.AS_OF,
+            Capability.REOPEN,
         }
     )
 
     def __init__(self) -> None:
         self._home = Path()
+        self._lent = False
         self._store: Store | None = None
         self._daemon: _Daemon | None = None
         self._source = "default"
@@ -100,6 +127,8 @@ class Wellkept(System):
         self._heard: Extraction | None = None
 
     def open(self, run: RunContext) -> None:
+        if self._lent:
+            self.close()
         if self._store is None:
             self._home = Path(tempfile.mkdtemp(prefix="wk-"))
             self._store = open_store("sqlite", self._home / "memory.db")
@@ -147,7 +176,15 @@ class Wellkept(System):
         if self._store is not None:
             self._store.close()
             self._store = None
-            shutil.rmtree(self._home, ignore_errors=True)
+            if not self._lent:
+                shutil.rmtree(self._home, ignore_errors=True)
+            self._lent = False
+
+    def reopen(self, run: RunContext) -> None:
+        self.close()
+        self._home, self._lent = Path(run.directory), True
+        self._store = open_store("sqlite", self._home / "memory.db")
+        self._source, self._door, self._heard = run.active_source, run.door, None
 
     def tell_time(self, now: str) -> None:
         self._now = now
@@ -186,6 +223,49 @@ class Wellkept(System):
         self._memory.remember(
             fact.source, fact.text, entity=fact.entity, session=fact.session, actor=fact.actor, now=self._clock
         )
+
+    def add_item(self, item: ItemIn) -> str:
+        """A statement as a fact; a page where it is long, has a title or what only pages keep."""
+        since = _time(item.ts)
+        if item.title or item.meta or len(item.text) > LONGEST_STATEMENT:
+            head = f"---\ntitle: {json.dumps(item.title, ensure_ascii=False)}\n---\n\n" if item.title else ""
+            slug, told = f"items/{item.name}", Told(valid_at=since, metadata=dict(item.meta))
+            self._memory.put_page(item.source, slug, head + item.text, told=told, now=self._clock)
+            return slug
+        receipt = self._memory.remember(
+            item.source, item.text, valid_from=since, replaces=item.replaces, now=self._clock
+        )
+        return f"fact:{receipt.facts[0]}"
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        found = self._memory.recall(source, query, limit=limit, as_of=_time(as_of))
+        kept = (one.item for one in found)
+        return [_item(one if isinstance(one, Fact) else self._memory.get_page(source, one.slug)) for one in kept]
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        kept = self._memory.item(source, Item.named(item_id))
+        return None if kept is None or kept.status not in ("active", "superseded") else _item(kept)
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        try:
+            done = self._memory.correct(source, item_id, "revise", replacement=text, preview=False, now=self._clock)
+        except NotFound:
+            return None
+        return done.created or item_id
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        try:
+            return bool(self._memory.forget(source, [item_id], now=self._clock).forgotten)
+        except NotFound:
+            return False
+
+    def delete_items(self, source: str) -> None:
+        """One by one: the product has no verb that ends all of a source at once."""
+        for row in self.list_items(source):
+            self.delete_item(source, row.id)
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        return [_item(kept) for kept in self._memory.export(source) if kept.status == "active"]
 
     def write_conversation(self, conversation: Conversation) -> str | None:
         model = _Listened(self._door) if self._door is not None else None
@@ -410,6 +490,20 @@ def packaged_once() -> Embedder | None:
     from wellkept.providers.embedders import packaged
 
     return packaged()
+
+
+def _item(kept: Page | Fact) -> ItemRow:
+    """A page or fact as an item."""
+    if isinstance(kept, Fact):
+        at, made = kept.valid_from, kept.recorded_at
+        later = None if kept.superseded_by is None else f"fact:{kept.superseded_by}"
+        return ItemRow(f"fact:{kept.id}", kept.text, _stamp(at), _stamp(made), superseded_by=later)
+    at, made = kept.told.valid_at, kept.created_at
+    return ItemRow(kept.slug, kept.body, _stamp(at), _stamp(made), dict(kept.told.metadata), kept.superseded_by)
+
+
+def _stamp(moment: datetime | None) -> str:
+    return "" if moment is None else moment.isoformat()
 
 
 def _row(fact: Fact) -> FactRow:

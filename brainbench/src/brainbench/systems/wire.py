@@ -5,6 +5,7 @@ The methods are those of System. What is sent and what is answered are the value
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from brainbench.model import (
     FactIn,
     FactRow,
     Injection,
+    ItemIn,
+    ItemRow,
     Message,
     PageIn,
     RunContext,
@@ -27,7 +30,8 @@ from brainbench.model import (
 )
 from brainbench.systems import System
 
-PROTOCOL = 1
+PROTOCOL = 2
+"""2 added items and `reopen`. Who speaks 1 is asked nothing of that, for nothing is asked that was not claimed."""
 MOST_ANSWER_BYTES = 8 << 20
 """Size of one answer above which it is an error and no longer read."""
 
@@ -125,6 +129,40 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemQuery:
+    """What is kept in a source and fits a query, best first; with `as_of` what held then."""
+
+    source: str
+    query: str
+    limit: int
+    as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemName:
+    """An item of a source, by the id that the memory gave it."""
+
+    source: str
+    item_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemText:
+    """Another text for an item."""
+
+    source: str
+    item_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceName:
+    """All that a source holds."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class HarnessName:
     """A harness."""
 
@@ -185,6 +223,14 @@ METHODS: Mapping[str, Method] = {
     "search": Method(Query, tuple[SearchHit, ...], Capability.SEARCH),
     "context": Method(Ask, Injection, Capability.CONTEXT),
     "preamble": Method(SessionStart, str, optional=True),
+    "reopen": Method(RunContext, None, Capability.REOPEN),
+    "add_item": Method(ItemIn, str, Capability.ADD),
+    "find_items": Method(ItemQuery, tuple[ItemRow, ...], Capability.ADD),
+    "get_item": Method(ItemName, ItemRow | None, Capability.GET),
+    "update_item": Method(ItemText, str | None, Capability.UPDATE),
+    "delete_item": Method(ItemName, bool, Capability.DELETE),
+    "delete_items": Method(SourceName, None, Capability.DELETE_ALL),
+    "list_items": Method(SourceName, tuple[ItemRow, ...], Capability.LIST),
     "parse_transcript": Method(Transcript, tuple[Message, ...] | None, optional=True, hosted=True),
     "hook_command": Method(HarnessName, tuple[str, ...], Capability.HOOK_PROCESS, hosted=True),
     "hook_environment": Method(Nothing, dict[str, str], Capability.HOOK_PROCESS, hosted=True),
@@ -193,6 +239,8 @@ METHODS: Mapping[str, Method] = {
     "transcript_root": Method(HarnessName, str, Capability.HOOK_PROCESS, hosted=True),
     "close": Method(Nothing, None),
 }
+OPENING = ("open", "reopen")
+"""What starts a memory again that was lost."""
 OPTIONAL = frozenset(name for name, method in METHODS.items() if method.optional)
 REACHED = frozenset(name for name, method in METHODS.items() if not method.hosted)
 """What can be asked through every door."""
@@ -231,6 +279,14 @@ def schema() -> dict[str, Any]:
         "methods": {name: {"params": params, "result": result} for name, (params, result) in pairs.items()},
         "$defs": values,
     }
+
+
+def encoded(value: Any) -> bytes:
+    """A value as JSON. Half a character in a text goes as its escape, as in "\\ud83d"."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value)).encode()
 
 
 def decoded(told: bytes, kind: Any, what: str) -> Any:
@@ -375,11 +431,41 @@ class Remote(System):
         text: str = self._call("preamble", SessionStart(harness, source))
         return text
 
+    def reopen(self, run: RunContext) -> None:
+        self._call("reopen", run)
+
+    def add_item(self, item: ItemIn) -> str:
+        made: str = self._call("add_item", item)
+        return made
+
+    def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
+        rows: tuple[ItemRow, ...] = self._call("find_items", ItemQuery(source, query, limit, as_of))
+        return rows
+
+    def get_item(self, source: str, item_id: str) -> ItemRow | None:
+        row: ItemRow | None = self._call("get_item", ItemName(source, item_id))
+        return row
+
+    def update_item(self, source: str, item_id: str, text: str) -> str | None:
+        now: str | None = self._call("update_item", ItemText(source, item_id, text))
+        return now
+
+    def delete_item(self, source: str, item_id: str) -> bool:
+        there: bool = self._call("delete_item", ItemName(source, item_id))
+        return there
+
+    def delete_items(self, source: str) -> None:
+        self._call("delete_items", SourceName(source))
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        rows: tuple[ItemRow, ...] = self._call("list_items", SourceName(source))
+        return rows
+
     def _call(self, name: str, params: Any) -> Any:
         method = METHODS[name]
         if method.capability is not None and method.capability not in self.can:
             raise Unsupported(f"{name}: the memory does not claim {method.capability}")
-        if self.lost is not None and name not in ("hello", "open"):
+        if self.lost is not None and name not in ("hello", *OPENING):
             raise SystemFailure(f"not asked: {self.lost}")
         try:
             self.lost = None

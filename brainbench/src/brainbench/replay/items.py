@@ -1,0 +1,465 @@
+"""Play a script of verbs on single things that a memory keeps, and tell what it answered to each.
+
+A script holds what a client would send, and nothing of what should come back. It can end the memory's process, start
+it again on the same directory, and let several processes have it open at once, where the door can.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from brainbench.errors import SystemFailure, Unsupported
+from brainbench.model import (
+    Ask,
+    Budget,
+    Capability,
+    Conversation,
+    ItemIn,
+    ItemRow,
+    Message,
+    PageIn,
+    RunContext,
+    SourceDecl,
+)
+from brainbench.replay.processes import remove
+from brainbench.replay.worker import worker_access
+from brainbench.systems import SYSTEMS, System, load_system
+from brainbench.systems.access import Access
+from brainbench.systems.answers import plain, what_happened
+from brainbench.systems.hosted import Hosted
+from brainbench.systems.paged import with_items
+
+Verb = Literal[
+    "add",
+    "find",
+    "get",
+    "update",
+    "delete",
+    "delete_all",
+    "list",
+    "put",
+    "read",
+    "search",
+    "converse",
+    "context",
+    "reopen",
+    "kill",
+    "together",
+    "adds_until_killed",
+    "tear",
+]
+FIRST_NOW = datetime(2026, 9, 7, 9, 0)
+"""The bench's clock at the first step; a minute passes with each."""
+TORN_BYTES = 10
+_WITHOUT_IT = ("reopen", "kill", "tear")
+"""What is done to a memory that may not run."""
+_ROWS = tuple[ItemRow, ...]
+_ROW_OR_NONE: Any = ItemRow | None
+_TEXT_OR_NONE: Any = str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call. What a verb does not need stays as it is.
+
+    `of` is the label of a step that gave an id; where that one gave rows, it is the id of the row with this `text`.
+    `by` is the process that is asked. A step that is `optional` is left out where the memory does not claim its verb;
+    one that `may_fail` may answer with an error.
+    """
+
+    label: str
+    verb: Verb
+    scope: str = ""
+    text: str = ""
+    of: str = ""
+    id: str = ""
+    limit: int = 5
+    title: str = ""
+    ts: str | None = None
+    now: str | None = None
+    meta: tuple[tuple[str, str | int], ...] = ()
+    as_of: str | None = None
+    name: str = ""
+    by: int = 0
+    zone: str = ""
+    after: int = 0
+    delay_ms: float = 0.0
+    messages: tuple[str, ...] = ()
+    parts: tuple[tuple[Step, ...], ...] = ()
+    optional: bool = False
+    may_fail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is played on an empty memory with these scopes; it `needs` what a memory must claim to be asked it."""
+
+    scopes: tuple[str, ...]
+    steps: tuple[Step, ...]
+    needs: frozenset[Capability] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a memory answered to the step of a label: rows, a text or an id, a yes or no, or an error.
+
+    `skipped` says that it was not asked.
+    """
+
+    label: str
+    rows: tuple[ItemRow, ...] = ()
+    text: str | None = None
+    yes: bool | None = None
+    error: str | None = None
+    ms: float = 0.0
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowTask:
+    """A script for a system, under an id that tells nothing."""
+
+    system: str
+    script: Script
+    run_id: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was seen of a script, or why it cannot be asked of this memory."""
+
+    seen: tuple[Seen, ...] = ()
+    missing: str | None = None
+
+
+CLAIMED: Mapping[str, Capability] = {
+    "add": Capability.ADD,
+    "find": Capability.ADD,
+    "get": Capability.GET,
+    "update": Capability.UPDATE,
+    "delete": Capability.DELETE,
+    "delete_all": Capability.DELETE_ALL,
+    "list": Capability.LIST,
+    "put": Capability.PAGE_WRITE,
+    "read": Capability.PAGE_WRITE,
+    "search": Capability.SEARCH,
+    "converse": Capability.CONVERSATION_WRITE,
+    "context": Capability.CONTEXT,
+    "reopen": Capability.REOPEN,
+    "kill": Capability.REOPEN,
+    "adds_until_killed": Capability.REOPEN,
+    "tear": Capability.REOPEN,
+}
+"""What a memory must claim to be asked a verb."""
+Make = Callable[[str], System]
+"""A memory that nobody has opened yet, in a process with this time zone; "" for that of the bench."""
+
+
+def missing(script: Script, can: frozenset[Capability]) -> str | None:
+    """What a memory would have to claim to be asked a script, or None."""
+    lacking = sorted(needed(script) - can)
+    return f"it does not claim {', '.join(f'`{name}`' for name in lacking)}" if lacking else None
+
+
+def needed(script: Script) -> frozenset[Capability]:
+    """What a memory must claim to be asked a script."""
+    several = {Capability.SOURCES} if len(script.scopes) > 1 else frozenset()
+    steps = [step for step in every_step(script.steps) if not step.optional]
+    others = {Capability.REOPEN for step in steps if step.by}
+    return script.needs | several | others | {CLAIMED[step.verb] for step in steps if step.verb in CLAIMED}
+
+
+def every_step(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """The steps, and those within them."""
+    for step in steps:
+        yield step
+        for part in step.parts:
+            yield from every_step(part)
+
+
+class Play:
+    """One script being played: the memory's processes, its directory, and what was seen so far."""
+
+    def __init__(self, system: System, make: Make, script: Script, run: RunContext) -> None:
+        self._make, self._script, self._run = make, script, run
+        self.systems: dict[int, System] = {0: system}
+        self._can = system.can
+        self._rows: dict[str, tuple[ItemRow, ...]] = {}
+        self._ids: dict[str, str] = {}
+        self._seen: list[Seen] = []
+        self._steps = 0
+
+    def play(self) -> Shown:
+        """What was seen. A memory that cannot be opened is seen to fail at the first step."""
+        try:
+            if lacking := missing(self._script, self._can):
+                return Shown(missing=lacking)
+            self._open(self.systems[0])
+            for step in self._script.steps:
+                self._play(step)
+        except Unsupported as error:
+            return Shown(missing=str(error))
+        except Exception as error:
+            self._seen.append(Seen("open", error=what_happened(error)))
+        finally:
+            for number, system in self.systems.items():
+                if number:
+                    with suppress(Exception):
+                        system.close()
+        return Shown(tuple(self._seen))
+
+    def _open(self, system: System) -> None:
+        (system.reopen if Capability.REOPEN in self._can else system.open)(self._run)
+        system.tell_time(_stamp(self._steps))
+
+    def _play(self, step: Step) -> None:
+        claimed = CLAIMED.get(step.verb)
+        if step.optional and claimed is not None and claimed not in self._can:
+            self._seen.append(Seen(step.label, skipped=True))
+        elif step.verb == "together":
+            self._together(step)
+        elif step.verb == "adds_until_killed":
+            self._adds_until_killed(step)
+        else:
+            self._seen.append(self._asked(step))
+
+    def _asked(self, step: Step) -> Seen:
+        """What came of one call."""
+        began = time.perf_counter()
+        try:
+            seen = _DO[step.verb](self, self._of(step), step)
+        except Unsupported as error:
+            if step.verb in ("kill", "reopen", "tear"):
+                raise
+            seen = Seen(step.label, error=what_happened(error))
+        except Exception as error:
+            seen = Seen(step.label, error=what_happened(error))
+        if seen.error is None:
+            self._rows[step.label] = seen.rows
+            if seen.text is not None:
+                self._ids[step.label] = seen.text
+        return replace(seen, ms=(time.perf_counter() - began) * 1000)
+
+    def _of(self, step: Step) -> System:
+        """The memory in the process of a step, opened beside the others where it is new."""
+        if step.by not in self.systems:
+            other = self._make("")
+            self.systems[step.by] = other
+            other.reopen(self._run)
+        system = self.systems[step.by]
+        if step.verb not in _WITHOUT_IT:
+            self._steps += 1
+            system.tell_time(step.now or _stamp(self._steps))
+        return system
+
+    def _together(self, step: Step) -> None:
+        """The parts at the same time, each in a thread of its own and by the processes that its steps name."""
+        for part in step.parts:
+            with suppress(Exception):
+                self._of(part[0])
+        seen: list[list[Seen]] = [[] for _ in step.parts]
+
+        def one(number: int) -> None:
+            seen[number] += [self._asked(inner) for inner in step.parts[number]]
+
+        threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in range(len(step.parts))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self._seen += [each for part in seen for each in part]
+
+    def _adds_until_killed(self, step: Step) -> None:
+        """Adds of one process, which is killed a moment after so many were acknowledged."""
+        acknowledged = threading.Semaphore(0)
+        seen: list[Seen] = []
+
+        def add() -> None:
+            for inner in step.parts[0]:
+                seen.append(self._asked(inner))
+                acknowledged.release()
+                if seen[-1].error is not None:
+                    break
+            for _ in range(step.after):
+                acknowledged.release()
+
+        thread = threading.Thread(target=add, daemon=True)
+        system = self.systems[step.by]
+        thread.start()
+        for _ in range(step.after):
+            acknowledged.acquire()
+        time.sleep(step.delay_ms / 1000)
+        system.kill()
+        thread.join()
+        told = {each.label: each for each in seen}
+        self._seen += [told.get(inner.label, Seen(inner.label, skipped=True)) for inner in step.parts[0]]
+
+    def id_of(self, step: Step) -> str:
+        """The id that a step means."""
+        if not step.of:
+            return step.id
+        if step.of in self._ids:
+            whole = self._ids[step.of]
+            if step.name != "prefix":
+                return whole
+            if len(whole) <= step.limit:
+                raise SystemFailure(f"the id {whole!r} has no shorter beginning to try")
+            return whole[: step.limit]
+        found = [row.id for row in self._rows.get(step.of, ()) if row.text.strip() == step.text]
+        if not found:
+            raise SystemFailure(f"there is no id to use: {step.of} did not give the item")
+        return found[0]
+
+    # What each verb does.
+
+    def _add(self, system: System, step: Step) -> Seen:
+        replaces = self.id_of(step) if step.of else None
+        name = step.name or f"{self._run.run_id[:6]}-{step.label}"
+        item = ItemIn(step.scope, step.text, name, step.title, step.ts, dict(step.meta), replaces)
+        return Seen(step.label, text=plain(system.add_item(item), str))
+
+    def _find(self, system: System, step: Step) -> Seen:
+        found = system.find_items(step.scope, step.text, step.limit, step.as_of)
+        return Seen(step.label, rows=plain(list(found), _ROWS)[: step.limit])
+
+    def _get(self, system: System, step: Step) -> Seen:
+        row: ItemRow | None = plain(system.get_item(step.scope, self.id_of(step)), _ROW_OR_NONE)
+        return Seen(step.label, rows=() if row is None else (row,), yes=row is not None)
+
+    def _update(self, system: System, step: Step) -> Seen:
+        told: str | None = plain(system.update_item(step.scope, self.id_of(step), step.text), _TEXT_OR_NONE)
+        return Seen(step.label, text=told, yes=told is not None)
+
+    def _delete(self, system: System, step: Step) -> Seen:
+        return Seen(step.label, yes=system.delete_item(step.scope, self.id_of(step)) is True)
+
+    def _delete_all(self, system: System, step: Step) -> Seen:
+        system.delete_items(step.scope)
+        return Seen(step.label)
+
+    def _list(self, system: System, step: Step) -> Seen:
+        return Seen(step.label, rows=plain(list(system.list_items(step.scope)), _ROWS))
+
+    def _put(self, system: System, step: Step) -> Seen:
+        system.write_page(PageIn(step.scope, step.name, step.text, ts=step.ts))
+        return Seen(step.label, text=step.name)
+
+    def _read(self, system: System, step: Step) -> Seen:
+        slug = step.name or self._ids.get(step.of, "")
+        content: str | None = plain(system.read_page(step.scope, slug), _TEXT_OR_NONE) if slug else None
+        return Seen(step.label, rows=() if content is None else (ItemRow(slug, content),), yes=content is not None)
+
+    def _search(self, system: System, step: Step) -> Seen:
+        hits = list(system.search(step.scope, step.text, step.limit))[: step.limit]
+        return Seen(step.label, rows=plain([ItemRow(hit.id, hit.text) for hit in hits], _ROWS))
+
+    def _converse(self, system: System, step: Step) -> Seen:
+        now = _stamp(self._steps)
+        roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
+        said = tuple(Message(roles[number % 2], text, now) for number, text in enumerate(step.messages))
+        page = system.write_conversation(Conversation(step.scope, step.label, said, now=now))
+        return Seen(step.label, text=plain(page, _TEXT_OR_NONE))
+
+    def _context(self, system: System, step: Step) -> Seen:
+        now = _stamp(self._steps)
+        said = (Message("user", step.text, now),)
+        told = system.context(Ask("direct", step.label, step.scope, said, (), Budget(step.limit), now))
+        return Seen(step.label, rows=tuple(ItemRow(name, told.text) for name in told.brought), text=told.text)
+
+    def _reopen(self, system: System, step: Step) -> Seen:
+        """Close it, and open it in a new process on the same directory."""
+        with suppress(SystemFailure):
+            system.close()
+        fresh = self.systems[step.by] = self._make(step.zone)
+        fresh.reopen(self._run)
+        return Seen(step.label)
+
+    def _kill(self, system: System, step: Step) -> Seen:
+        system.kill()
+        return Seen(step.label)
+
+    def _tear(self, system: System, step: Step) -> Seen:
+        """Cut the last bytes off the file that was written last."""
+        files = [path for path in Path(self._run.directory).rglob("*") if path.is_file() and path.stat().st_size]
+        if not files:
+            raise Unsupported("it keeps no file in its directory")
+        last = max(files, key=lambda path: (path.stat().st_mtime_ns, path.stat().st_size))
+        os.truncate(last, max(0, last.stat().st_size - TORN_BYTES))
+        return Seen(step.label, text=last.name)
+
+
+_DO: Mapping[str, Callable[[Play, System, Step], Seen]] = {
+    "add": Play._add,
+    "find": Play._find,
+    "get": Play._get,
+    "update": Play._update,
+    "delete": Play._delete,
+    "delete_all": Play._delete_all,
+    "list": Play._list,
+    "put": Play._put,
+    "read": Play._read,
+    "search": Play._search,
+    "converse": Play._converse,
+    "context": Play._context,
+    "reopen": Play._reopen,
+    "kill": Play._kill,
+    "tear": Play._tear,
+}
+
+
+def _stamp(step: int) -> str:
+    return (FIRST_NOW + timedelta(minutes=step)).isoformat() + "Z"
+
+
+_kept: dict[str, System] = {}
+
+
+def play_row(task: RowTask) -> bytes:
+    """One script played in this worker; a Shown, encoded."""
+    directory = tempfile.mkdtemp()
+    try:
+        return msgspec.msgpack.encode(_played(task, directory))
+    except BaseException as error:
+        return msgspec.msgpack.encode(Shown((Seen("open", error=what_happened(error)),)))
+    finally:
+        remove(directory)
+
+
+def _played(task: RowTask, directory: str) -> Shown:
+    def make(zone: str) -> System:
+        return made(task.system, worker_access(), zone)
+
+    try:
+        system = _kept.pop(task.system, None) or make("")
+    except Unsupported as error:
+        return Shown(missing=str(error))
+    sources = tuple(SourceDecl(scope) for scope in task.script.scopes)
+    run = RunContext(task.run_id, sources, sources[0].id, directory, task.seed)
+    play = Play(system, make, task.script, run)
+    shown = play.play()
+    _kept[task.system] = play.systems[0]
+    return shown
+
+
+def made(name: str, access: Access, zone: str) -> System:
+    """A system of that name whose process can be ended, asked for items. A class always has a process of its own."""
+    if zone:
+        access = replace(access, variables={**access.variables, "TZ": zone})
+    return with_items(Hosted(name, access) if name in SYSTEMS else load_system(name, access))
+
+
+def lost(error: str) -> Shown:
+    """What is seen of a script whose worker was ended."""
+    return Shown((Seen("open", error=error),))
