@@ -50,6 +50,7 @@ def test_a_memory_of_the_size_is_made_and_asked(tmp_path: Path) -> None:
     memory.close()
 
 
+@pytest.mark.field("CON-07")
 def test_nothing_that_a_killed_writer_was_told_is_kept_is_lost(tmp_path: Path) -> None:
     found = kill_writers(tmp_path, SMALL)
     assert found.acknowledged >= SMALL.kills
