@@ -19,12 +19,13 @@ _KEPT_ELSEWHERE = re.compile(
     r"(?:process\.|import\.meta\.)?env\.[A-Za-z_]\w*[.)]?|os\.environ\[?|os\.getenv\(?|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}"
 )
 _SAID_OF_SECRETS = frozenset(
-    "a about absent actually already also always an asked at available being blank broken by cached case-sensitive changed "
-    "checked coming configured correct different empty encrypted expired expiring fine for from generated gone good "
-    "hard-coded hashed here hidden ignored in incorrect invalid invalidated just kept leaked long lost masked mentioned "
-    "mine missing needed never new no not now null off ok okay old on only optional outdated passed printed read refreshed "
-    "rejected renewed required reset revoked right rotated safe saved sent set short shown still stale stored that "
-    "the there too under undefined unknown unset unused used useless valid visible weak what where wrong yours".split()
+    "a about absent actually already also always an asked at available being blank broken by cached case- "
+    "sensitive changed checked coming configured correct different empty encrypted expired expiring fine for from "
+    "generated gone good hard-coded hashed here hidden ignored in incorrect invalid invalidated just kept leaked "
+    "long lost masked mentioned mine missing needed never new no not now null off ok okay old on only optional "
+    "outdated passed printed read refreshed rejected renewed required reset revoked right rotated safe saved sent "
+    "set short shown still stale stored that the there too under undefined unknown unset unused used useless "
+    "valid visible weak what where wrong yours".split()
 )
 """What people say of a password or key without telling it: "the token is expired"."""
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")

@@ -254,9 +254,9 @@ def typed() -> Callable[..., Result]:
 def wellkept() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command as a person does: in a process for which permissions hold even when root runs the tests."""
 
-    def run(*argv: str, stdin: str = "", env: Mapping[str, str] | None = None, **more: Any) -> Any:
+    def run(*typed: str, stdin: str = "", env: Mapping[str, str] | None = None, **more: Any) -> Any:
         return subprocess.run(
-            [sys.executable, "-m", "wellkept", *argv],
+            more.pop("argv", [sys.executable, "-m", "wellkept", *typed]),
             input=stdin,
             capture_output=True,
             text=True,

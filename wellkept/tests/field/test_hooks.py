@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_what_memory_brought_is_not_kept_as_new_however_often_it_is_repeated(pag
         assert "Wrote the first program" not in page
         assert f"answer {number}" in page
         sizes.append(len(page))
-    steps = [later - earlier for earlier, later in zip(sizes, sizes[1:], strict=False)]
+    steps = [later - earlier for earlier, later in pairwise(sizes)]
     assert len(set(steps)) == 1
 
 

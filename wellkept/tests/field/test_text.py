@@ -90,7 +90,7 @@ def test_half_an_emoji_or_a_nul_costs_itself_only(
     ):
         said = refused(door, verb, scope, **asked)
         if (door.name, verb) == ("cli", "put_page") and "\0" not in text:
-            assert (said.code, "not UTF-8 text" in said.detail) == ("usage", True)
+            assert (said.code, "not UTF-8 text" in said.detail) == ("bad_request", True)
         else:
             assert said.code == code, (verb, said)
         assert "\ud83d" not in said.detail

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from wellkept import __version__
-from wellkept.errors import WellkeptError
+from wellkept.errors import BadRequest, WellkeptError
 
 COMMANDS: Mapping[str, str] = {
     "install": "wellkept.cli.installing:install",
@@ -74,6 +74,11 @@ class _Commands(click.Group):
             said = f"wellkept: {error}".encode("utf-8", "backslashreplace").decode()
             click.echo(_problem(error) if ctx.meta[__name__] else said, err=True)
             ctx.exit(2 if error.problem == "needs_terminal" else 1)
+        except click.ClickException as error:
+            if not ctx.meta[__name__] or isinstance(error, click.UsageError):
+                raise
+            click.echo(_problem(BadRequest(error.format_message())), err=True)
+            ctx.exit(error.exit_code)
 
 
 def _problem(error: WellkeptError) -> str:
