@@ -227,31 +227,33 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("there", [True, False])
 def test_a_read_only_disk_is_said_by_every_command_in_the_same_way(
-    tmp_path: Path, commands: Callable[..., Any], there: bool
+    tmp_path: Path, commands: Callable[..., Any]
 ) -> None:
-    folder = tmp_path / "m"
-    folder.mkdir(mode=0o700)
-    if there:
-        memory = Memory(open_store("sqlite", folder / "memory.db"))
-        memory.remember("default", "one thing")
-        memory.close()
-        Tokens(folder / "tokens.json").add("agent:y", "default", ("read",), timedelta(days=1), datetime.now(UTC))
-    before = snapshot(folder)
-    for path in folder.iterdir():
+    empty, full = tmp_path / "empty", tmp_path / "full"
+    for folder in (empty, full):
+        folder.mkdir(mode=0o700)
+    memory = Memory(open_store("sqlite", full / "memory.db"))
+    memory.remember("default", "one thing")
+    memory.close()
+    Tokens(full / "tokens.json").add("agent:y", "default", ("read",), timedelta(days=1), datetime.now(UTC))
+    before = snapshot(full)
+    for path in full.iterdir():
         path.chmod(0o400)
-    folder.chmod(0o500)
+    asked = [[*argv, "--data-dir", str(folder), "--json"] for folder in (empty, full) for argv in EVERY]
+    for folder in (empty, full):
+        folder.chmod(0o500)
     try:
-        said = commands([[*argv, "--data-dir", str(folder), "--json"] for argv in EVERY])
+        said = commands(asked)
     finally:
-        folder.chmod(0o700)
-    assert snapshot(folder) == before
-    for argv, (code, words) in zip(EVERY, said, strict=True):
+        for folder in (empty, full):
+            folder.chmod(0o700)
+    assert (snapshot(full), snapshot(empty)) == (before, {})
+    for argv, (code, words) in zip(asked, said, strict=True):
         problem = json.loads(words.splitlines()[-1])
         assert (argv, code, problem["code"]) == (argv, 1, "store_unavailable")
         assert any(step in problem["detail"] for step in ("Allow writing", "allow writing")), problem
-        assert str(folder) in problem["detail"]
+        assert argv[-2] in problem["detail"]
 
 
 def no_room() -> None:
@@ -404,7 +406,15 @@ def test_a_clock_that_goes_back_closes_no_door_and_loses_no_reply(tmp_path: Path
 
 
 SETTINGS = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "openclaw": ".openclaw/openclaw.json"}
-BROKEN = (b'{"hooks": ', b"[1, 2]", b'{"hooks": {}} x', b"\xff\xfe{", b'"text"', b'{"hooks": 7, "plugins": 7}', b"{'hooks': {}}\n]")
+BROKEN = (
+    b'{"hooks": ',
+    b"[1, 2]",
+    b'{"hooks": {}} x',
+    b"\xff\xfe{",
+    b'"text"',
+    b'{"hooks": 7, "plugins": 7}',
+    b"{'hooks': {}}\n]",
+)
 
 
 @pytest.mark.parametrize("harness", SETTINGS)

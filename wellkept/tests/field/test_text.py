@@ -249,7 +249,7 @@ def test_nothing_that_is_returned_says_the_opposite_of_what_was_told(door: Any, 
 
 
 @pytest.mark.field("TXT-04", "TXT-05", "TXT-06")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60))
 def test_any_text_is_kept_to_the_letter_and_any_text_can_be_asked(memory: Memory, text: str) -> None:
     memory.put_page("default", "any", text)
