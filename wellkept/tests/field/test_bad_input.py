@@ -10,6 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from wellkept.errors import StoreUnavailable
 from wellkept.memory import Memory
 from wellkept.serve.daemon import only_one
 from wellkept.serve.http import application
+from wellkept.serve.ipc import install_secret
 from wellkept.serve.mcp import mounted
 from wellkept.serve.routes import Desk
 from wellkept.serve.tokens import Tokens
@@ -196,10 +198,8 @@ for argv in json.loads(sys.argv[1]):
 def commands(wellkept: Callable[..., Any]) -> Callable[..., list[tuple[int, str]]]:
     """Exit code and standard error of command lines, run one after the other in one process of limited rights."""
 
-    def run(lines: list[list[str]], limit: Callable[[], object] | None = None) -> list[tuple[int, str]]:
-        argv = [sys.executable, "-c", COMMANDS, json.dumps(lines)]
-        more = {} if limit is None else {"preexec_fn": limit}
-        done = wellkept(argv=argv, **more)
+    def run(lines: list[list[str]]) -> list[tuple[int, str]]:
+        done = wellkept(argv=[sys.executable, "-c", COMMANDS, json.dumps(lines)])
         assert done.returncode == 0, done.stderr
         read = [json.loads(line) for line in done.stdout.splitlines()]
         assert [crashed for _, _, crashed in read if crashed] == []
@@ -256,30 +256,41 @@ def test_a_read_only_disk_is_said_by_every_command_in_the_same_way(
         assert argv[-2] in problem["detail"]
 
 
-def no_room() -> None:
-    """No file of this process may grow."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+@contextmanager
+def no_file_grows_beyond(size: int) -> Iterator[None]:
+    """What a full disk does to a small file; the database is not opened inside."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.slow
-def test_where_no_file_can_grow_nothing_is_left_half_made(tmp_path: Path, commands: Callable[..., Any]) -> None:
-    folder = tmp_path / "m"
-    folder.mkdir(mode=0o700)
-    memory = Memory(open_store("sqlite", folder / "memory.db"))
-    memory.remember("default", "one thing")
-    memory.close()
-    Tokens(folder / "tokens.json").add("agent:y", "default", ("read",), timedelta(days=1), datetime.now(UTC))
-    before = snapshot(folder)
-    lines = [["token", "add", "agent:x"], ["token", "revoke", "abc"], ["daemon"], ["serve", "--port", "0"], ["mcp"]]
-    said = commands([[*argv, "--data-dir", str(folder), "--json"] for argv in lines], no_room)
-    for argv, (code, words) in zip(lines, said, strict=True):
-        wanted = "not_found" if "revoke" in argv else "store_unavailable"
-        assert (argv, code, json.loads(words.splitlines()[-1])["code"]) == (argv, 1, wanted)
-    after = {name: held for name, held in snapshot(folder).items() if held and not name.startswith("memory.db-")}
-    assert after == {name: held for name, held in before.items() if held}
-    memory = Memory(open_store("sqlite", folder / "memory.db"))
-    assert [fact.text for fact in memory.recall_facts("default")] == ["one thing"]
-    memory.close()
+def test_where_no_file_can_grow_nothing_is_left_half_made(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    kept = tokens.add("agent:y", "default", ("read",), timedelta(days=1), NOW)[1]
+    before = snapshot(tmp_path)
+    for attempt in (
+        lambda: tokens.add("agent:x", "default", ("read",), timedelta(days=1), NOW),
+        lambda: tokens.remove(kept.id),
+        lambda: install_secret(tmp_path),
+    ):
+        with no_file_grows_beyond(10), pytest.raises(StoreUnavailable, match=str(tmp_path)):
+            attempt()
+        assert snapshot(tmp_path) == before
+    assert Tokens(tmp_path / "tokens.json").all() == (kept,)
+    assert len(install_secret(tmp_path)) == 64
+
+
+def test_a_server_that_cannot_say_where_it_is_ends_with_what_to_do(tmp_path: Path, typed: Callable[..., Any]) -> None:
+    (tmp_path / "m" / f".serve.json.{os.getpid()}").mkdir(parents=True)
+    (tmp_path / "m").chmod(0o700)
+    said = typed("serve", "--port", "0", "--idle-s", "5", "--data-dir", str(tmp_path / "m"), "--json")
+    assert (said.exit_code, said.stdout) == (1, "")
+    problem = json.loads(said.stderr)
+    assert (problem["code"], "serve.json" in problem["detail"]) == ("store_unavailable", True)
+    assert not (tmp_path / "m" / "serve.json").exists()
 
 
 # -- damage
