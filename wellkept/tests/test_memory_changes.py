@@ -50,6 +50,7 @@ def test_a_replaced_fact_is_found_no_longer_and_names_its_successor(memory: Memo
     assert memory.recall_facts("default")[0].entity == "box"
 
 
+@pytest.mark.field("UPD-11")
 def test_what_was_true_again_is_a_fact_of_its_own_and_each_time_answers_for_itself(memory: Memory) -> None:
     months = [datetime(2026, month, 1, tzinfo=UTC) for month in (1, 4, 7)]
     for number, (team, start) in enumerate(zip(("Payments", "Search", "Payments"), months, strict=True)):

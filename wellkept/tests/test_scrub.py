@@ -154,3 +154,17 @@ def test_where_a_secret_is_kept_is_no_secret(text: str) -> None:
 @pytest.mark.parametrize("text", ["password: environment7", "password: $ecret77", "token = os.environmental-9x"])
 def test_what_only_looks_like_such_a_place_goes(text: str) -> None:
     assert scrub(text).endswith("[scrubbed key]")
+
+
+@pytest.mark.field("HOK-09")
+@pytest.mark.parametrize(
+    "text",
+    ["the token is expired", "The API key is not set.", "your password is wrong!", "is the secret is 'missing'?"],
+)
+def test_what_is_said_of_a_secret_is_no_secret(text: str) -> None:
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("text", ["the password is hunter", "my token is expired7", "password: expired", "pwd=wrong"])
+def test_what_tells_the_secret_goes(text: str) -> None:
+    assert scrub(text).endswith("[scrubbed key]")

@@ -23,6 +23,7 @@ WellkeptError
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -47,6 +48,18 @@ PROBLEMS: Mapping[str, tuple[int, str]] = {
     "settings": (500, "A setting cannot be used"),
 }
 """Every code that any door answers with -> its HTTP status and title."""
+
+
+_FULL = "the disk is full. Free some space and try again"
+_CLOSED = "it may not be written. Allow writing to the file and its folder, or choose another path"
+_OF_FILES: Mapping[int, str] = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _CLOSED,
+    errno.EACCES: _CLOSED,
+    errno.EPERM: _CLOSED,
+}
+"""What the system says of a file -> what is wrong, and what to do."""
 
 
 class WellkeptError(Exception):
@@ -128,6 +141,12 @@ class StoreUnavailable(WellkeptError):
     def __init__(self, path: str | Path, reason: str) -> None:
         self.path, self.reason = str(path), reason
         super().__init__(f"cannot use {path}: {reason}")
+
+    @classmethod
+    def for_file(cls, path: str | Path, error: OSError) -> StoreUnavailable:
+        """What the system says of a file that belongs to the memory, and what to do."""
+        reason = _OF_FILES.get(error.errno or 0, f"{error.strerror or error}. Check the file and its disk")
+        return cls(path, reason)
 
 
 class ModelUnavailable(WellkeptError):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, get_args
+from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
@@ -82,8 +83,12 @@ LARGEST_METADATA = 16 * 1024
 """In UTF-8 bytes of JSON."""
 MOST_IDS = 100
 """How many items one call may name."""
+TOLD_BY = "wellkept:remember"
+"""Who told what was remembered one statement at a time."""
 
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
+# Joiners stay: Persian, Indic scripts and emoji are written with them.
+_UNSHOWN = regex.compile(r"[^\P{Cf}\u200c\u200d]|[\u2028\u2029]")
 _CORRECTIONS: dict[CorrectionAction, tuple[ChangeKind, str, Status]] = {
     "revise": ("superseded", "wrong", "superseded"),
     "supersede": ("superseded", "replaced", "superseded"),
@@ -141,6 +146,7 @@ class Memory:
         trust = admitted(actor, said.content_origin)
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
         with self.store.transaction():
+            self._check_new(source)
             self.store.add_source(Source(source))
             old = self.store.get_page(source, slug)
             if old is not None and old.content == content and old.trust >= trust and told in (None, old.told):
@@ -153,11 +159,19 @@ class Memory:
             self.store.put_page(page, chunks, names)
         return WriteReceipt(source, slug, "created" if old is None else "updated")
 
+    def _check_new(self, source: str) -> None:
+        """A source is not begun under a name that looks like another's; one that is there goes on as it is."""
+        plain = _UNSHOWN.sub("", normalize("NFC", source)).strip()
+        if plain != source and not any(source == known.id for known in self.store.sources()):
+            raise InvalidInput("source", f"{source!a} holds what cannot be seen; use {plain or 'default'!r}")
+
     def get_page(self, source: str, slug: str) -> Page:
-        """The page, whatever its status. NotFound when the source has none of this slug."""
+        """The page, whatever its status; its id, as `page:fact:1`, will do. NotFound when there is none."""
         check_name("source", source)
         check_name("slug", slug)
         page = self.store.get_page(source, slug)
+        if page is None and (named := Item.named(slug)).kind == "page":
+            page = self.store.get_page(source, named.key)
         if page is None:
             raise NotFound(f"there is no page {slug!r} in source {source!r}")
         return page
@@ -303,9 +317,7 @@ class Memory:
         whose place it takes; where that one's writer ranks higher nothing is written and the receipt says "guarded".
         """
         check_name("source", source)
-        _check_text("text", text, LARGEST_FACT)
-        if not text.strip():
-            raise InvalidInput("text", "is empty; say what to remember")
+        _check_statement("text", text)
         for field, value in (("entity", entity), ("session", session)):
             if value is not None:
                 check_name(field, value)
@@ -314,7 +326,8 @@ class Memory:
         moment, trust = _at(now), admitted(actor, content_origin)
         since = None if valid_from is None else _at(valid_from, "valid_from")
         page = None if session is None else page_slug(session)
-        told = Provenance("wellkept:remember", None if page is None else f"{source}:{page}", page)
+        told = Provenance(TOLD_BY, None if page is None else f"{source}:{page}", page)
+        self._check_new(source)
         with self.store.transaction():
             old = None if replaces is None else self._live(source, replaces, "replaces")
             if isinstance(old, Page):
@@ -323,13 +336,16 @@ class Memory:
                 return WriteReceipt(source, None, "unchanged", degraded=("guarded",))
             about = entity if entity is not None or old is None else old.entity
             fact = Fact(None, source, text, about, kind, told, trust=trust, valid_from=since, recorded_at=moment)
-            fact = replace(fact, content_origin=content_origin)
-            last = self.store.last_fact_id()
-            ids = self.store.put_facts(source, None, [fact], moment)
-            if old is not None and old.id not in ids:
-                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(ids[0]))
+            receipt = self._put_fact(replace(fact, content_origin=content_origin), moment)
+            if old is not None and old.id not in receipt.facts:
+                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]))
                 self.store.mark(source, Item("fact", str(old.id)), mark)
-        return WriteReceipt(source, None, "created" if ids[0] > last else "unchanged", ids)
+        return receipt
+
+    def _put_fact(self, fact: Fact, moment: datetime) -> WriteReceipt:
+        last = self.store.last_fact_id()
+        ids = self.store.put_facts(fact.source, None, [fact], moment)
+        return WriteReceipt(fact.source, None, "created" if ids[0] > last else "unchanged", ids)
 
     def recall(
         self,
@@ -462,6 +478,8 @@ class Memory:
                 return Correction(source, str(item), action, "guarded")
             if action == "revise" and isinstance(kept, Page):
                 _check_text("replacement", replacement, LARGEST_CONTENT)
+            elif action == "revise":
+                _check_statement("replacement", replacement)
             if action == "supersede":
                 affected += (self._successor(source, item, str(replacement)),)
             if preview:
@@ -487,10 +505,10 @@ class Memory:
             self.put_page(source, kept.slug, replacement, actor=actor, now=moment)
             return str(item)
         if action == "revise" and isinstance(kept, Fact):
-            about, since = kept.entity, kept.valid_from
-            receipt = self.remember(
-                source, replacement, entity=about, kind=kept.kind, valid_from=since, actor=actor, now=moment
-            )
+            # About the same, since the same time, told in the same conversation; only not in these words there.
+            told = replace(kept.provenance, source=TOLD_BY, event_id=None, quote_span=None)
+            fact = Fact(None, source, replacement, kept.entity, kept.kind, told, trust=admitted(actor, None))
+            receipt = self._put_fact(replace(fact, valid_from=kept.valid_from, recorded_at=moment), moment)
             if receipt.facts == (kept.id,):
                 return None
             mark = replace(mark, superseded_by=str(receipt.facts[0]))
@@ -733,6 +751,7 @@ class Memory:
         """Keep a conversation as a page with the facts it states; banked again it changes only what differs."""
         check_name("source", source)
         check_name("session", session)
+        self._check_new(source)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
 
     def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
@@ -837,6 +856,12 @@ def _check_text(field: str, text: object, largest: int) -> None:
         raise InvalidInput(field, f"holds half a surrogate pair at character {error.start}; remove it") from error
     if size > largest:
         raise InvalidInput(field, f"has {size} bytes of UTF-8; {largest} are allowed. Split it")
+
+
+def _check_statement(field: str, text: object) -> None:
+    _check_text(field, text, LARGEST_FACT)
+    if not str(text).strip():
+        raise InvalidInput(field, "is empty; say what to remember")
 
 
 def _check_count(field: str, count: object) -> None:

@@ -18,6 +18,16 @@ _DATE = re.compile(r"(?:(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?
 _KEPT_ELSEWHERE = re.compile(
     r"(?:process\.|import\.meta\.)?env\.[A-Za-z_]\w*[.)]?|os\.environ\[?|os\.getenv\(?|\$[A-Z_][A-Z0-9_]*|\$\{[A-Z_][A-Z0-9_]*\}"
 )
+_SAID_OF_SECRETS = frozenset(
+    "a about absent actually already also always an asked at available being blank broken by cached case- "
+    "sensitive changed checked coming configured correct different empty encrypted expired expiring fine for from "
+    "generated gone good hard-coded hashed here hidden ignored in incorrect invalid invalidated just kept leaked "
+    "long lost masked mentioned mine missing needed never new no not now null off ok okay old on only optional "
+    "outdated passed printed read refreshed rejected renewed required reset revoked right rotated safe saved sent "
+    "set short shown still stale stored that the there too under undefined unknown unset unused used useless "
+    "valid visible weak what where wrong yours".split()
+)
+"""What people say of a password or key without telling it: "the token is expired"."""
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 
 
@@ -38,7 +48,8 @@ def _whole(kind: str) -> Callable[[re.Match[str]], str]:
 
 def _named_value(found: re.Match[str]) -> str:
     """The name stays and the value goes, unless it is a mark already or only says where the value is kept."""
-    harmless = found[2].startswith(MARK[:9]) or _KEPT_ELSEWHERE.fullmatch(found[2])
+    told = found[1].rstrip().endswith("is") and found[2].strip("\"'.,!?)").lower() in _SAID_OF_SECRETS
+    harmless = told or found[2].startswith(MARK[:9]) or _KEPT_ELSEWHERE.fullmatch(found[2])
     return found[0] if harmless else found[1] + MARK.format("key")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from wellkept.errors import SettingsError
+from wellkept.errors import InvalidInput, SettingsError
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
@@ -81,16 +81,19 @@ class Settings:
         return self.data_dir / "queries.ndjson"
 
 
+COMMAND_LINE = "the command line"
+
+
 def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, object] | None = None) -> Settings:
     """The settings in force; `env` is the process's own unless given, an override that is None counts as absent.
 
-    SettingsError names the file or variable, the key and the remedy.
+    SettingsError names the file or variable, the key and the remedy; InvalidInput a source that was typed.
     """
     env = os.environ if env is None else env
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     data_dir = _data_dir(env, given)
     layers = (
-        ("the command line", given),
+        (COMMAND_LINE, given),
         ("the environment", _from_environment(env)),
         (str(data_dir / "settings.toml"), _from_file(data_dir / "settings.toml")),
     )
@@ -262,11 +265,25 @@ def _checked(where: str, key: str, value: object) -> object:
         raise SettingsError(f"{where}: unknown key {key!r}. Known: {', '.join(_READERS)}")
     try:
         return reader(value)
+    except InvalidInput as error:
+        if where == COMMAND_LINE:
+            raise
+        raise SettingsError(f"{where}: {error}") from None
     except ValueError as error:
         raise SettingsError(f"{where}: {key}: {error}") from None
 
 
-def _source(value: object) -> str:
+def _scope(value: object) -> str:
+    """A source by the rule that holds at every door."""
+    if isinstance(value, str) and value.isascii() and value.isalnum() and len(value) <= 200:
+        return value
+    from wellkept.memory import check_name
+
+    check_name("source", value)
+    return str(value)
+
+
+def _named(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > 200 or not value.isprintable():
         raise ValueError(f"expected a name of 1 to 200 printable characters, not {value!r}")
     return value
@@ -324,20 +341,20 @@ def _address(value: object) -> str:
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {
-    "source": _source,
+    "source": _scope,
     "hooks": _switch,
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
     "arms_off": _arms,
     "capture_queries": _switch,
     "extractor_url": _address,
-    "extractor_model": _source,
-    "extractor_key_env": _source,
+    "extractor_model": _named,
+    "extractor_key_env": _named,
     "embedder": _embedder,
     "embedder_url": _address,
-    "embedder_model": _source,
-    "embedder_key_env": _source,
+    "embedder_model": _named,
+    "embedder_key_env": _named,
     "reranker_url": _address,
-    "reranker_model": _source,
-    "reranker_key_env": _source,
+    "reranker_model": _named,
+    "reranker_key_env": _named,
 }

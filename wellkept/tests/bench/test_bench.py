@@ -140,6 +140,7 @@ def test_each_piece_has_a_vector_of_its_own_and_each_question_the_models() -> No
     assert vectors.of_question("x") == [1 / 8] * 64
 
 
+@pytest.mark.field("CON-07")
 def test_nothing_that_a_killed_writer_was_told_is_kept_is_lost(tmp_path: Path) -> None:
     found = kill_writers(tmp_path, SMALL)
     assert found.acknowledged >= SMALL.kills

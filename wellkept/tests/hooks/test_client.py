@@ -178,6 +178,7 @@ def test_what_is_no_whole_answer_is_silence(
 
 @pytest.mark.req("C-415")
 @pytest.mark.parametrize("argument", ["", "1600"])
+@pytest.mark.field("HOK-01")
 def test_an_answer_after_the_deadline_is_not_printed(place: Path, listen: Listen, argument: str) -> None:
     def late(connection: socket.socket) -> None:
         read_request(connection)

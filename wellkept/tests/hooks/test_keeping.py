@@ -140,6 +140,7 @@ SECRETS = (
 )
 
 
+@pytest.mark.field("HOK-09")
 def test_secrets_are_masked_and_talk_about_secrets_is_not(memory: Memory) -> None:
     talk = "There is no API key in the build."
     keep(memory, "default", Heard("s", tuple(turn("user", f"{talk} {secret}") for secret in SECRETS)), NOW)

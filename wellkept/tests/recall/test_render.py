@@ -137,6 +137,7 @@ hostile = st.text(
 @pytest.mark.req("C-352")
 @given(hostile, hostile, hostile, st.sampled_from(list(Trust)))
 @settings(max_examples=400, deadline=None)
+@pytest.mark.field("HOK-12")
 def test_stored_text_cannot_forge_a_pointer_section_label_or_envelope(
     title: str, about: str, fact: str, trust: Trust
 ) -> None:

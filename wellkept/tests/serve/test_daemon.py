@@ -251,6 +251,7 @@ def test_a_wrong_secret_is_silence_and_one_line(start: Start, place: Path) -> No
 
 
 @pytest.mark.req("C-415")
+@pytest.mark.field("HOK-01")
 def test_a_stopped_daemon_costs_the_host_no_more_than_the_deadline(start: Start, place: Path) -> None:
     daemon = start().ready()
     event = {"prompt": ASKED, "transcript_path": transcript(place)}

@@ -207,6 +207,7 @@ def test_an_entity_is_kept_found_read_and_ended(served: Served) -> None:
 
 
 @pytest.mark.req("E-425")
+@pytest.mark.field("UPD-13")
 def test_the_same_item_again_is_the_same_entity(served: Served) -> None:
     sent = {"name": "Billing", "content": "monthly", "source_id": "crm/7"}
     first = served.said("POST", "/entities", sent)
@@ -359,6 +360,7 @@ def test_a_token_reads_and_writes_its_own_source_only(served: Served) -> None:
 
 
 @pytest.mark.req("E-425")
+@pytest.mark.field("CON-08")
 def test_a_request_sent_again_under_its_key_changes_nothing(served: Served) -> None:
     sent = {"text": "once"}
     first = served.ask("POST", "/memory/remember", sent, **{"Idempotency-Key": "k1"})

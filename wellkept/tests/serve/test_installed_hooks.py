@@ -132,6 +132,7 @@ def words_of(pid: int) -> list[str]:
 
 
 @pytest.mark.req("C-414", "C-417")
+@pytest.mark.field("HOK-03")
 def test_a_session_starts_the_daemon_and_begins_with_what_memory_holds(host: Host) -> None:
     name, text = host.context(host.event("SessionStart", source="startup"))
     assert name == "SessionStart"
@@ -157,6 +158,7 @@ def test_a_page_that_the_session_began_with_is_still_pointed_at_when_it_is_named
 
 
 @pytest.mark.parametrize("event", ["Stop", "PreCompact", "SessionEnd"])
+@pytest.mark.field("HOK-09", "HOK-02")
 def test_what_was_said_is_kept_masked_when_the_hook_returns(host: Host, event: str) -> None:
     host.event("SessionStart", source="startup")
     assert host.event(event) == ""
@@ -192,6 +194,7 @@ def test_without_a_daemon_a_stop_loses_nothing_and_waits_for_nobody(host: Host) 
 
 
 @pytest.mark.req("C-415")
+@pytest.mark.field("HOK-01")
 def test_a_daemon_that_hangs_costs_the_deadline_and_loses_nothing(host: Host) -> None:
     host.event("SessionStart", source="startup")
     os.kill(host.daemon(), signal.SIGSTOP)
@@ -207,6 +210,7 @@ def test_a_daemon_that_hangs_costs_the_deadline_and_loses_nothing(host: Host) ->
     assert host.kept().count("Good morning. The key") == 1
 
 
+@pytest.mark.field("HOK-02")
 def test_a_session_end_that_is_cut_off_costs_only_what_was_said_since_the_last_turn(host: Host) -> None:
     host.event("SessionStart", source="startup")
     host.event("Stop")
@@ -225,6 +229,7 @@ def test_a_prompt_without_a_daemon_starts_one_and_is_silent_at_once(host: Host) 
 
 
 @pytest.mark.req("C-420")
+@pytest.mark.field("CON-09")
 def test_a_crashed_daemon_is_replaced_and_keeps_what_it_had_begun(host: Host) -> None:
     host.event("SessionStart", source="startup")
     first = host.daemon()
@@ -257,6 +262,7 @@ def test_other_processes_write_while_the_daemon_serves(host: Host) -> None:
     assert "Good morning." in host.wellkept("get", "conversations/s1")
 
 
+@pytest.mark.field("HOK-05")
 def test_what_memory_said_is_never_kept_however_often_it_is_repeated(host: Host) -> None:
     host.event("SessionStart", source="startup")
     _, block = host.context(host.event("UserPromptSubmit", prompt="Ada Lovelace?"))
@@ -274,6 +280,7 @@ def test_what_memory_said_is_never_kept_however_often_it_is_repeated(host: Host)
     assert "Wrote the first program" not in page
 
 
+@pytest.mark.field("OBS-07")
 def test_a_daemon_that_cannot_start_says_why_and_is_not_tried_at_every_prompt(host: Host) -> None:
     (host.data / "settings.toml").write_text("sauce = 1\n")
     log = host.data / "daemon.log"
@@ -291,6 +298,7 @@ def test_a_daemon_that_cannot_start_says_why_and_is_not_tried_at_every_prompt(ho
     assert tried() == 2
 
 
+@pytest.mark.field("ISO-03", "ISO-11")
 def test_hooks_of_another_source_are_not_served(host: Host) -> None:
     host.event("SessionStart", source="startup")
     host.wellkept("install", "claude-code", "--source", "team")
@@ -300,6 +308,7 @@ def test_hooks_of_another_source_are_not_served(host: Host) -> None:
     assert not (host.data / "waiting").exists()
 
 
+@pytest.mark.field("HOK-16")
 def test_switched_off_it_neither_speaks_nor_keeps(host: Host) -> None:
     (host.data / "settings.toml").write_text("hooks = false\n")
     assert host.event("SessionStart", source="startup") == ""

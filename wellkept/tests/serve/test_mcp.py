@@ -206,6 +206,7 @@ def test_a_relay_writes_into_the_source_it_was_started_for(place: Path, url: str
     memory.close()
 
 
+@pytest.mark.field("CON-09")
 def test_a_relay_outlives_its_server(place: Path) -> None:
     async def twice(client: Client) -> list[Any]:
         first = await client.call_tool("remember", {"text": "before"})
@@ -225,18 +226,19 @@ def test_a_relay_outlives_its_server(place: Path) -> None:
     assert [one["text"] for one in second.structured_content["memories"]] == ["before"]
 
 
+@pytest.mark.field("CON-05")
 def test_relays_that_start_at_once_share_one_server(place: Path) -> None:
     argv = [sys.executable, "-m", "wellkept", "mcp", "--data-dir", str(place)]
-    relays = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
+    relays = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
     call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"text":"n %d"}}}\n'
     for number, relay in enumerate(relays):
         assert relay.stdin is not None
         relay.stdin.write((call % number).encode())
         relay.stdin.flush()
     said = [relay.communicate(timeout=90)[0] for relay in relays]
-    assert [json.loads(one)["result"]["structuredContent"]["status"] for one in said] == ["created"] * 3
+    assert [json.loads(one)["result"]["structuredContent"]["status"] for one in said] == ["created"] * 4
     memory = Memory(open_store("sqlite", place / "memory.db"))
-    assert len(memory.recall_facts("default")) == 3
+    assert len(memory.recall_facts("default")) == 4
     memory.close()
 
 

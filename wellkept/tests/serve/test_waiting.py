@@ -119,6 +119,7 @@ def test_no_folder_is_nothing_to_do(place: Path, desk: Desk) -> None:
 
 
 @pytest.mark.req("C-415", "C-416")
+@pytest.mark.field("HOK-11")
 def test_a_memory_that_cannot_write_tells_the_hook_which_writes_the_place_down(
     place: Path, desk: Desk, open_door: Callable[..., Door], memory: Failing
 ) -> None:

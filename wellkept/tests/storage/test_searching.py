@@ -121,6 +121,7 @@ def test_a_chunk_that_is_gone_when_its_vector_comes_gets_none() -> None:
     assert store.index.vectors(ids)[0].tolist() == ids[1:]
 
 
+@pytest.mark.field("LIM-05")
 def test_vectors_of_another_model_are_refused_with_the_command_that_replaces_them() -> None:
     store = SqliteStore(":memory:")
     put(store, "a", "kiln")

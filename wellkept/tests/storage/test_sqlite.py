@@ -67,6 +67,7 @@ def refusal(path: Path | str) -> str:
 # -- several processes
 
 
+@pytest.mark.field("CON-02")
 def test_two_processes_write_one_file_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     script = "\nfor number in range(30): put(store, f'{sys.argv[1][-1]}{id(store)}/{number}')"
@@ -117,6 +118,7 @@ def test_a_writer_kept_waiting_too_long_is_told_why(tmp_path: Path) -> None:
             put(other, "b")
 
 
+@pytest.mark.field("CON-07")
 def test_an_acknowledged_write_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     script = "\nfor number in range(100_000):\n    put(store, f'p{number:06}')\n    print(number, flush=True)"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from wellkept import __version__
-from wellkept.errors import InvalidInput, WellkeptError
+from wellkept.errors import BadRequest, InvalidInput, WellkeptError
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Every day": {
@@ -122,8 +122,10 @@ def _first_sentence(command: click.Command | None) -> str:
     return first + mark.strip()
 
 
-def _unusable(error: click.ClickException) -> InvalidInput:
-    """A wrong command line, or a file that cannot be used, as the error of the argument at fault."""
+def _unusable(error: click.ClickException) -> WellkeptError:
+    """A wrong command line as the error of the argument at fault; a file that cannot be read as one of its own."""
+    if not isinstance(error, click.UsageError):
+        return BadRequest(error.format_message())
     parameter = getattr(error, "param", None)
     at_fault = getattr(parameter, "name", None) or getattr(error, "option_name", None) or "arguments"
     return InvalidInput(str(at_fault).lstrip("-").replace("-", "_"), error.format_message())

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from wellkept.errors import DaemonError, SettingsError
+from wellkept.errors import DaemonError, SettingsError, StoreUnavailable
 from wellkept.hooks import HOOKS
 from wellkept.memory import Memory
 from wellkept.model import Message
@@ -82,7 +82,10 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
         )
         _remove_stale(settings.socket)
         heartbeat = Heartbeat(settings.socket.with_name("heartbeat.jsonl"))
-        door = Door(settings.socket, desk, secret, heartbeat)
+        try:
+            door = Door(settings.socket, desk, secret, heartbeat)
+        except OSError as error:
+            raise StoreUnavailable.for_file(settings.socket, error) from None
         door.also = Waiting(settings.data_dir / "waiting", desk, heartbeat).look
         stack.callback(_close, door, settings.socket)
         yield door
@@ -126,22 +129,26 @@ def _warm(memory: Memory, source: str) -> None:
 
 @contextmanager
 def only_one(data_dir: Path, lock: str, what: str) -> Iterator[None]:
-    """Nobody else is that in the directory inside. DaemonError names the process that is."""
+    """Nobody else is that in the directory inside. DaemonError names the process that is.
+
+    StoreUnavailable where the directory takes no file.
+    """
     path = data_dir / lock
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise DaemonError(f"{path}: {error.strerror}") from None
-    with open(descriptor, "r+", encoding="ascii") as file:
+        raise StoreUnavailable.for_file(path, error) from None
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            pid = file.read().strip() or "unknown"
+            pid = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise DaemonError(f"a {what} (process {pid}) already serves {data_dir}. Stop it first") from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        with suppress(OSError):  # a full disk; only whoever comes second would have liked to know
+            os.ftruncate(descriptor, os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0))
         yield
+    finally:
+        os.close(descriptor)
 
 
 def _remove_stale(path: Path) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from wellkept.errors import DaemonError, DaemonUnavailable, Unauthorized
+from wellkept.errors import DaemonError, DaemonUnavailable, StoreUnavailable, Unauthorized
 from wellkept.serve.heartbeat import Heartbeat
 from wellkept.serve.kinds import Desk, Refused, Reply, answer, body_limit, error_reply
 
@@ -53,12 +53,22 @@ def check_private(directory: Path) -> None:
 def install_secret(directory: Path) -> bytes:
     """The secret of this installation, made on first use. DaemonError if the file is not what it should be."""
     path = directory / "ipc-secret"
-    with suppress(FileExistsError):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(secrets.token_hex(32).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+    if not os.path.lexists(path):
+        # Whole or not at all: half a secret would keep every later daemon from starting.
+        beside = directory / f".ipc-secret.{os.getpid()}"
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            with open(os.open(beside, flags, 0o600), "wb") as file:
+                file.write(secrets.token_hex(32).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(beside, path)
+        except OSError as error:
+            raise StoreUnavailable.for_file(path, error) from None
+        finally:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
     return read_secret(directory)
 
 

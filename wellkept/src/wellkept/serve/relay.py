@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from wellkept.errors import DaemonUnavailable, NotFound, SettingsError
+from wellkept.errors import DaemonUnavailable, NotFound, SettingsError, StoreUnavailable
 from wellkept.serve.tokens import Tokens
 
 START_S = 30.0
@@ -65,7 +65,7 @@ def _token(place: Place) -> Iterator[str]:
     try:
         yield text
     finally:
-        with suppress(NotFound, SettingsError):
+        with suppress(NotFound, SettingsError, StoreUnavailable):
             tokens.remove(kept.id)
 
 

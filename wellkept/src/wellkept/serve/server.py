@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 
-from wellkept.errors import SettingsError
+from wellkept.errors import SettingsError, StoreUnavailable
 from wellkept.serve import http
 from wellkept.serve.daemon import file_clock, only_one, real_clock
 from wellkept.serve.ipc import check_private
@@ -94,13 +94,20 @@ def _run(
         listening.close()
         with suppress(FileNotFoundError):
             place.unlink()
+    if server.trouble is not None:
+        raise server.trouble
 
 
 def _ready(place: Path, url: str, ready: Callable[[str], None] | None) -> None:
     beside = place.with_name(f".{place.name}.{os.getpid()}")
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
-        json.dump({"url": url, "pid": os.getpid()}, file)
-    os.replace(beside, place)
+    try:
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "w") as file:
+            json.dump({"url": url, "pid": os.getpid()}, file)
+        os.replace(beside, place)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise StoreUnavailable.for_file(place, error) from None
     if ready is not None:
         ready(url)
 
@@ -129,15 +136,22 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._watched, self._idle_s, self._ready = watched, idle_s, ready
+        self.trouble: StoreUnavailable | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._ready()
+            try:
+                self._ready()
+            except StoreUnavailable as error:
+                # Raised once all that runs has been put away.
+                self.trouble = error
 
     async def on_tick(self, counter: int) -> bool:
         idle = time.monotonic() - self._watched.asked
         # The lifespan is one call that lasts as long as the server.
+        if self.trouble is not None:
+            return True
         if self._idle_s is not None and idle > self._idle_s and self._watched.working <= 1:
             return True
         return await super().on_tick(counter)

@@ -13,12 +13,12 @@ import os
 import re
 import secrets
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from wellkept.errors import InvalidInput, NotFound, SettingsError, Unauthorized
+from wellkept.errors import InvalidInput, NotFound, SettingsError, StoreUnavailable, Unauthorized
 
 SCHEMA_VERSION = 1
 SCOPES = ("read", "write", "cite", "admin")
@@ -103,7 +103,7 @@ class Tokens:
         try:
             lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise SettingsError(f"{self.path}: {error.strerror}. Allow writing there") from None
+            raise StoreUnavailable.for_file(self.path, error) from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             known = dict(self._read())
@@ -139,7 +139,9 @@ class Tokens:
                 os.fsync(file.fileno())
             os.replace(beside, self.path)
         except OSError as error:
-            raise SettingsError(f"{self.path}: cannot be written ({error.strerror})") from None
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+            raise StoreUnavailable.for_file(self.path, error) from None
 
 
 def _tokens(path: Path, text: str) -> dict[str, Token]:

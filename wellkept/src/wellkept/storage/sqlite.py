@@ -75,7 +75,16 @@ _PRAGMAS: tuple[tuple[str, object], ...] = (
     ("trusted_schema", 0),
 )
 
+
+class _IndexDamaged(Exception):
+    """The words of the pages can be found no longer, though the pages are there."""
+
+
 _REMEDIES: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+    (
+        _IndexDamaged,
+        "its word index was damaged, and has been made anew from the pages, which are all there. Ask again",
+    ),
     (apsw.NotADBError, "it is not a wellkept database. Choose another path, or move the file away to start empty"),
     (
         (apsw.CorruptError, UnicodeDecodeError),
@@ -308,6 +317,7 @@ class SqliteStore:
         self._depth = 0
         self._owner: int | None = None
         self._unindexed: tuple[int, ...] = ()
+        self._index_is_damaged = False
         self._names_written = 0
         self._known: dict[str, _Known] = {}
         self._counted: dict[str, tuple[tuple[int, int], int]] = {}
@@ -372,6 +382,7 @@ class SqliteStore:
                 self._depth -= 1
                 if not self._depth:
                     self._owner = None
+                    self._mend_index()
 
     def _undo(self, rollback: tuple[str, ...]) -> None:
         # SQLite ends the transaction itself on a full disk or a damaged file; then there is nothing left to undo.
@@ -382,6 +393,13 @@ class SqliteStore:
         except StoreUnavailable:
             if self._depth == 1:
                 self._writer.close()
+
+    def _mend_index(self) -> None:
+        """Make the word index anew where it was found damaged: all that it holds follows from the chunks."""
+        if self._index_is_damaged:
+            self._index_is_damaged = False
+            with self.transaction():
+                self._change("INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')")
 
     # -- sources
 
@@ -886,13 +904,17 @@ class SqliteStore:
         if self._owner == threading.get_ident():
             yield
             return
-        with self._reads:
-            self._run(self._reader, "BEGIN")
-            try:
-                yield
-            finally:
-                if self._reader.in_transaction:
-                    self._run(self._reader, "COMMIT")
+        try:
+            with self._reads:
+                self._run(self._reader, "BEGIN")
+                try:
+                    yield
+                finally:
+                    if self._reader.in_transaction:
+                        self._run(self._reader, "COMMIT")
+        finally:
+            # Only now: whoever writes may wait for who reads.
+            self._mend_index()
 
     def _tokens(self, text: str) -> list[str]:
         """The words of a text as the index holds them."""
@@ -923,6 +945,9 @@ class SqliteStore:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: Exception) -> StoreUnavailable:
+        if getattr(error, "extendedresult", None) == apsw.SQLITE_CORRUPT_VTAB:
+            self._index_is_damaged = True
+            error = _IndexDamaged()
         for kind, remedy in _REMEDIES:
             if isinstance(error, kind):
                 return StoreUnavailable(self._path, remedy)
