@@ -122,7 +122,7 @@ VERBS: Mapping[str, Verb] = _verbs(
         "read",
         "Find facts and pages by words and meaning, filtered, best first.",
         (
-            Argument("query", "Plain words; a question will do.", required=True, least=1, most=2000),
+            _QUERY,
             _LIMIT,
             Argument("offset", "Leave out the first so many.", "number", default=0, least=0, most=1000),
             Argument(

@@ -180,7 +180,7 @@ def test_a_full_disk_is_said_at_every_door_loses_nothing_and_passes(
     assert behind.mcp("search", {"query": "heliotrope"})["total"] == 1
     behind.memory.store._writer.execute("PRAGMA max_page_count = 1000000").fetchall()  # type: ignore[attr-defined]
     assert behind.memory.put_page("default", "big", big).status == "created"
-    assert behind.http("/memory/search", {"query": "word59999"}).json()["results"][0]["id"] == "big"
+    assert behind.http("/search", {"query": "word59999"}).json()["results"][0]["id"] == "big"
 
 
 COMMANDS = """
@@ -344,7 +344,7 @@ def test_a_socket_that_somebody_left_is_told_from_a_daemon_that_answers(
         ping = typed("ping", "--data-dir", str(folder), "--json")
         assert (ping.exit_code, json.loads(ping.stderr)["code"]) == (1, "daemon_unavailable")
         assert "Start one: wellkept daemon" in json.loads(ping.stderr)["detail"]
-        assert "sleeps; the next hook starts it" in typed("status", "--data-dir", str(folder)).stdout
+        assert "does not run" in typed("status", "--data-dir", str(folder)).stdout
     finally:
         shutil.rmtree(folder)
 

@@ -191,8 +191,8 @@ def test_a_memory_that_lacks_its_end_is_refused_with_what_to_do_and_left_as_it_i
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE chunks_fts_data SET block = zeroblob(length(block)) WHERE id > 10",
-        "DELETE FROM chunks_fts_data WHERE id > 10",
+        "UPDATE {index}_data SET block = zeroblob(length(block)) WHERE id > 10",
+        "DELETE FROM {index}_data WHERE id > 10",
     ],
 )
 @pytest.mark.parametrize("first", ["search", "recall", "context", "put_page"])
@@ -205,7 +205,7 @@ def test_a_damaged_word_index_is_made_anew_from_the_pages(
         memory.put_page("default", f"p{number:02}", f"heliotrope {number} " + "in the yard " * 20)
     memory.close()
     with closing(apsw.Connection(str(path))) as connection:
-        connection.execute(damage)
+        connection.execute(damage.format(index="written_fts" if first == "context" else "chunks_fts"))
     memory = Memory(open_store("sqlite", path))
     asks: dict[str, Callable[[], object]] = {
         "search": lambda: memory.search("default", "heliotrope"),

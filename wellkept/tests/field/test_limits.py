@@ -33,7 +33,7 @@ def test_a_needle_is_found_wherever_it_stands_in_a_long_text(memory: Memory, lan
     for slug, place in (("first", 0), ("middle", len(hay) // 2), ("last", len(hay))):
         memory.put_page("default", slug, hay[:place] + needle + hay[place:])
     memory.put_page("default", "without", hay)
-    found = memory.search("default", query, 10)
+    found = memory.find("default", query, 10).hits
     assert {hit.slug for hit in found} == {"first", "middle", "last"}
     assert all(needle.strip() in hit.text for hit in found)
 
@@ -54,7 +54,7 @@ def test_a_short_sighted_model_sees_the_whole_of_a_long_text(tmp_path: Path) -> 
     for slug, place in (("first", 0), ("middle", len(hay) // 2), ("last", len(hay))):
         memory.put_page("default", slug, hay[:place] + needle + hay[place:])
     memory.embed_waiting()
-    found = memory.search("default", "heliotrope", 3, SearchOptions(mode="vector"))
+    found = memory.find("default", "heliotrope", 3, SearchOptions(mode="vector")).hits
     assert all("heliotrope" in hit.text for hit in found)
     assert len(found) == 3
     memory.close()

@@ -160,7 +160,8 @@ def test_a_mistyped_scope_is_told_apart_from_an_empty_answer(
     there = typed("recall", "nonsense", "--source", scope, "--data-dir", str(place.folder))
     typo = typed("recall", "thing", "--source", f"{scope}s", "--data-dir", str(place.folder))
     assert [one.stdout for one in (there, typo)] == ["nothing found\n"] * 2
-    assert (there.stderr, typo.stderr) == ("", f"wellkept: nothing was ever kept in source {scope + 's'!r}\n")
+    assert "nothing was ever kept" not in there.stderr
+    assert f"wellkept: nothing was ever kept in source {scope + 's'!r}\n" in typo.stderr
 
 
 @pytest.mark.field("ISO-10")

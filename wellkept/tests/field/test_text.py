@@ -107,7 +107,7 @@ def test_no_cut_splits_a_letter_wherever_it_falls(memory: Memory, whole: str) ->
         assert memory.get_page("default", f"p{number}").content.endswith(text)
     shown = memory.context("default", (Message("user", "harbour p1199?"),)).text
     shown += memory.context_pack("default", "harbour", markdown_token_budget=500).markdown
-    shown += " ".join(hit.text for hit in memory.search("default", "harbour"))
+    shown += " ".join(hit.content for hit in memory.search("default", "harbour"))
     shown.encode()
     assert "\ufffd" not in shown
 
@@ -147,9 +147,11 @@ def test_operators_in_a_plain_question_are_text(door: Any, scope: str) -> None:
     door("put_page", scope, slug="bakery", content="The bakery is closed on Sunday.")
     door("remember", scope, text="pre-edit comes first")
     for query in QUERIES:
+        if not query.strip():
+            continue
         found = door.ids("recall", scope, query)
         assert "bakery" not in found, query
-        assert door.ids("search", scope, query) == [one for one in found if one == "notes"]
+        assert sorted(door.ids("search", scope, query)) == sorted(found)
         if query in ("don't", "pre-edit", "GB/s", "20.04", '"--flag"', "--flag"):
             assert "notes" in found, query
         if query == "pre-edit":
@@ -163,10 +165,11 @@ def test_an_empty_question_is_refused_by_name_at_every_door_but_pythons(
 ) -> None:
     door("remember", scope, text="one thing")
     for verb in ("recall", "search"):
-        if door.name == "python":
-            assert door.ids(verb, scope, "") == []
-        else:
-            assert refused(door, verb, scope, query="").code == "invalid_params"
+        for empty in ("", "  "):
+            if door.name == "python":
+                assert door.ids(verb, scope, empty) == []
+            else:
+                assert refused(door, verb, scope, query=empty).code == "invalid_params"
 
 
 VERBATIM = (

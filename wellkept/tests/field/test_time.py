@@ -111,6 +111,6 @@ def test_the_clock_may_go_back_and_nothing_is_lost_or_out_of_order(memory: Memor
     page = memory.get_page("default", "a")
     assert (page.content, page.created_at) == ("two", NOW)
     assert [fact.text for fact in memory.recall_facts("default")] == ["one", "two"]
-    assert memory.recall("default", "three") == ()
-    assert memory.recall("default", "three", as_of=NOW + jump) == ()
+    assert not memory.recall("default", "three")
+    assert not memory.recall("default", "three", as_of=NOW + jump)
     assert memory.remember("default", "three", now=NOW - jump).status == "created"

@@ -102,7 +102,8 @@ _UNSPACED = regex.compile(
     r"(?=[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])\X",
 )
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
-# As the schema says of chunks_fts.
+_WORD_INDEXES = ("chunks_fts", "written_fts", "facts_fts")
+# As the schema says of each.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "categories", "L* M* N* Co"])
 
 _PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
@@ -395,11 +396,12 @@ class SqliteStore:
                 self._writer.close()
 
     def _mend_index(self) -> None:
-        """Make the word index anew where it was found damaged: all that it holds follows from the chunks."""
+        """Make the word indexes anew where one was found damaged: all that they hold follows from chunks and facts."""
         if self._index_is_damaged:
             self._index_is_damaged = False
             with self.transaction():
-                self._change("INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')")
+                for index in _WORD_INDEXES:
+                    self._change(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     # -- sources
 
