@@ -298,7 +298,7 @@ def test_under_a_narrow_filter_words_go_before_chance(store: Store, write: Calla
     narrow = find(store, "default", "automobile", 2, SearchOptions(types=("rare",)), SearchModels(words))
     assert everything.hits[0].slug == "n/said"
     assert [hit.slug for hit in narrow.hits] == ["n/said", "n/near"]
-    assert narrow.hits[1].score == pytest.approx(fusion.WEIGHTS["vector"] * damping(2 / 62))
+    assert narrow.hits[1].score == pytest.approx(fusion.PAGE_WEIGHTS["vector"] * damping(2 / 62))
     pieces = find(store, "default", "automobile", 2, SearchOptions("chunk", types=("rare",)), SearchModels(words))
     only_vectors = fusion.WEIGHTS["vector"] * (1 + fusion.PAGE_PRIOR / fusion.PRIOR_CHUNKS)
     assert pieces.hits[1].score == pytest.approx(only_vectors * damping(2 / 62))
@@ -320,3 +320,21 @@ def test_what_is_recent_goes_first_only_where_that_is_asked_for(store: Store) ->
     recent = find(store, "default", "soup", 2, SearchOptions(reference_time=now, recency=True)).hits
     assert [hit.slug for hit in plain] == ["conversations/a", "conversations/b"]
     assert [hit.slug for hit in recent] == ["conversations/b", "conversations/a"]
+
+
+def test_asked_about_oneself_what_one_said_goes_before_what_the_assistant_said(store: Store) -> None:
+    for session, role, other in (("a", "assistant", "user"), ("b", "user", "assistant")):
+        said = [Message(role, "The ferry tickets cost twenty."), Message(other, "Fine.")]
+        writeback.bank(store, "default", session, said, now=NOW)
+    options = SearchOptions("chunk", mode="lexical")
+    mine = find(store, "default", "what did my ferry tickets cost", 2, options)
+    assert [hit.slug for hit in mine.hits] == ["conversations/b", "conversations/a"]
+    theirs = find(store, "default", "what do ferry tickets cost", 2, options)
+    assert theirs.hits[0].score == theirs.hits[1].score
+
+
+def test_a_remark_is_found_by_the_words_of_the_reply_to_it(store: Store) -> None:
+    said = [Message("user", "It broke again."), Message("assistant", "The kiln, once more?"), Message("user", "Yes.")]
+    writeback.bank(store, "default", "a", said, now=NOW)
+    found = find(store, "default", "kiln", 3, SearchOptions("chunk", mode="lexical"))
+    assert [hit.turn for hit in found.hits] == [1, 0, 2]

@@ -83,13 +83,17 @@ def render_turn(message: Message) -> str:
 
 
 def turn_chunks(messages: Sequence[Message]) -> tuple[Chunk, ...]:
-    """What searches find of a conversation: each turn by itself, a long one in pieces, led by its date in words."""
+    """What searches find of a conversation: each turn by itself, a long one in pieces, led by its date in words.
+
+    Of an answer only the first piece has a vector: what it goes on to say is found by its words and by its question.
+    """
     chunks: list[Chunk] = []
     for turn, message in enumerate(messages):
         at = minute(message.ts)
         lead = f"{at.day} {_MONTHS[at.month - 1]} {at.year}" if at else ""
-        for piece in pieces(plain(message.text).strip()):
-            chunks.append(Chunk(len(chunks), piece, lead, turn, at))
+        for number, piece in enumerate(pieces(plain(message.text).strip())):
+            answer = message.role == "assistant"
+            chunks.append(Chunk(len(chunks), piece, lead, turn, at, answer, not answer or number == 0))
     return tuple(chunks)
 
 

@@ -55,25 +55,30 @@ def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequen
     return Postings(tuple(found))
 
 
-def lexical(view: View, permitted: Mask, postings: Postings) -> Lane:
-    """BM25 over chunks."""
-    return best("lexical", view, _bm25(postings.words, view.chars, permitted), permitted)
+def lexical(view: View, permitted: Mask, postings: Postings, trusted: Floats) -> Lane:
+    """BM25 over chunks, of each row as much as it is `trusted`."""
+    return best("lexical", view, _bm25(postings.words, view.chars, permitted) * trusted, permitted)
 
 
-def context(view: View, permitted: Mask, postings: Postings) -> Lane:
-    """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
+def context(view: View, permitted: Mask, postings: Postings, trusted: Floats) -> Lane:
+    """BM25 over each chunk with those before and after it on its page, of each row as much as it is `trusted`.
+
+    What an answer answers is in the question, and what a remark was about is often in the reply.
+    """
     follows = view.follows()
+    goes_on = np.append(follows, False)[1:]
     chars = view.chars.copy()
     chars[1:][follows[1:]] += view.chars[:-1][follows[1:]]
+    chars[:-1][follows[1:]] += view.chars[1:][follows[1:]]
     words = []
     for held, counts in postings.words:
-        total = np.zeros(view.size + 1)
+        total = np.zeros(view.size)
         total[held] = counts
-        after = held + 1
-        total[after] += counts * np.append(follows, False)[after]
-        reached = np.flatnonzero(total[:-1])
+        total[held[goes_on[held]] + 1] += counts[goes_on[held]]
+        total[held[follows[held]] - 1] += counts[follows[held]]
+        reached = np.flatnonzero(total)
         words.append((reached, total[reached]))
-    return best("context", view, _bm25(words, chars, permitted), permitted)
+    return best("context", view, _bm25(words, chars, permitted) * trusted, permitted)
 
 
 def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
@@ -90,7 +95,7 @@ def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
 
 
 def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
-    """Cosine of the query's vector and each chunk's: exact for the rows whose signs are nearest to the query's."""
+    """Cosine of the query's vector and the nearest of each chunk's: exact for the rows whose signs are nearest."""
     rows = np.flatnonzero(permitted & view.signed)
     depth = max(RESCORED, len(rows) // RESCORED_SHARE)
     if len(rows) > depth:
@@ -101,7 +106,7 @@ def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.fl
         return Lane("vector", np.array([], np.int64), np.array([]))
     scores = np.full(view.size, -np.inf)
     found = view.rows_of(chunks)
-    scores[found] = vectors @ query
+    np.maximum.at(scores, found, vectors @ query)
     known = np.zeros(view.size, np.bool_)
     known[found] = True
     return best("vector", view, scores, known)

@@ -50,7 +50,7 @@ from wellkept.model import (
     Use,
 )
 from wellkept.names import fold, norm
-from wellkept.storage import SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -428,7 +428,8 @@ class SqliteStore:
         texts = (page_id, page.body[:_BODY_START_CHARS], page.body, page.content)
         self._change("INSERT INTO page_texts VALUES (?, ?, ?, ?)", texts)
         self._change_many(
-            "INSERT INTO chunks (page_id, ordinal, chars, text, searched, turn, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks (page_id, ordinal, chars, text, searched, turn, at, answer, embedded) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [_chunk_row(page_id, chunk) for chunk in chunks],
         )
         self._unindexed += (page_id,)
@@ -1032,7 +1033,8 @@ def _chunk_row(page_id: int, chunk: Chunk) -> _Values:
     led = f"{chunk.lead} {chunk.text}" if chunk.lead else chunk.text
     searched = _searched(led) or (led if chunk.lead else None)
     at = _moment(f"chunks[{chunk.ordinal}].at", chunk.at)
-    return page_id, chunk.ordinal, len(led), chunk.text, searched, chunk.turn, at
+    embedded = 0 if chunk.meant else WANTS_NO_VECTOR
+    return page_id, chunk.ordinal, len(led), chunk.text, searched, chunk.turn, at, chunk.answer, embedded
 
 
 def _times_found(api: apsw.FTS5ExtensionApi, *_: _Value) -> int:

@@ -32,7 +32,8 @@ class View:
     """Rows are chunks, some of them no longer live; a row keeps its number until the view is emptied.
 
     `chunk`, `page` (an index of `pages`), `ordinal`, `chars`, `turn` (-1: no conversation), `at` (microseconds since
-    1970, NO_TIME when not known), `live` and `signed` (it has a vector) are columns of `size` rows.
+    1970, NO_TIME when not known), `answer` (an assistant said it), `live` and `signed` (it has a vector) are columns
+    of `size` rows.
     """
 
     def __init__(self) -> None:
@@ -53,6 +54,7 @@ class View:
             "chars": np.zeros(_SMALLEST, np.float64),
             "turn": np.zeros(_SMALLEST, np.int32),
             "at": np.zeros(_SMALLEST, np.int64),
+            "answer": np.zeros(_SMALLEST, np.bool_),
             "live": np.zeros(_SMALLEST, np.bool_),
             "signed": np.zeros(_SMALLEST, np.bool_),
         }
@@ -100,7 +102,8 @@ class View:
             self.dead += entry.stop - entry.start
 
     def put(self, pages: Sequence[PageEntry], chunks: Sequence[tuple[Any, ...]]) -> None:
-        """Put pages in with all their chunks: (page id, chunk id, ordinal, chars, turn, at, signs), in page order."""
+        """Put pages in with all their chunks: (page id, chunk id, ordinal, chars, turn, at, signs,
+        answer), in page order."""
         by_page: dict[int, list[tuple[Any, ...]]] = {page.id: [] for page in pages}
         for row in chunks:
             by_page[row[0]].append(row)
@@ -142,6 +145,7 @@ class View:
             ("chars", [row[3] for row in rows]),
             ("turn", [-1 if row[4] is None else row[4] for row in rows]),
             ("at", [times[row[0]] if row[5] is None else row[5] for row in rows]),
+            ("answer", [row[7] for row in rows]),
             ("live", True),
             ("signed", [row[6] is not None for row in rows]),
         ):
