@@ -43,7 +43,7 @@ from wellkept.errors import NotFound, WellkeptError
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
-from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Hit, SearchOptions
+from wellkept.model import FACT_KINDS, Budget, CandidateFact, Fact, FactKind, Hit, SearchMode, SearchOptions
 from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
@@ -88,6 +88,9 @@ class Wellkept(System):
             Capability.EXTRACTOR_SEAM,
         }
     )
+
+    mode: SearchMode = "hybrid"
+    """Which lanes its searches ask."""
 
     def __init__(self) -> None:
         self._home = Path()
@@ -210,13 +213,13 @@ class Wellkept(System):
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.search(source, query, limit))
+        return _found(self._memory.search(source, query, limit, SearchOptions(mode=self.mode)))
 
     def search_turns(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.search(source, query, limit, SearchOptions(unit="chunk")))
+        return _found(self._memory.search(source, query, limit, SearchOptions(unit="chunk", mode=self.mode)))
 
     def settle(self) -> None:
-        if packaged_once() is not None:
+        if self.mode != "lexical" and packaged_once() is not None:
             self._memory.embed_waiting()
 
     def context(self, ask: Ask) -> Injection:
@@ -282,6 +285,27 @@ class Wellkept(System):
         if self._daemon is None:
             self._daemon = _Daemon(self._home, self._source, self._now)
         return self._daemon
+
+
+class WellkeptLexical(Wellkept):
+    """The reference memory without its vectors: what words and names alone find."""
+
+    name = "wellkept-lexical"
+    mode: SearchMode = "lexical"
+
+
+class WellkeptVector(Wellkept):
+    """The reference memory without its words: what the nearest vectors alone find."""
+
+    name = "wellkept-vector"
+    mode: SearchMode = "vector"
+
+
+class WellkeptNaive(Wellkept):
+    """The control for its fusion: the ranks of words and of vectors merged (reciprocal ranks, 60), nothing else."""
+
+    name = "wellkept-naive"
+    mode: SearchMode = "naive"
 
 
 class _Listened(ChatExtractor):
