@@ -338,3 +338,25 @@ def test_a_remark_is_found_by_the_words_of_the_reply_to_it(store: Store) -> None
     writeback.bank(store, "default", "a", said, now=NOW)
     found = find(store, "default", "kiln", 3, SearchOptions("chunk", mode="lexical"))
     assert [hit.turn for hit in found.hits] == [1, 0]
+
+
+@pytest.mark.parametrize("ending", ["", "를", "는", "라도", "에서도", "까지는", "마저", "보다"])
+def test_a_korean_word_is_found_whatever_endings_it_has_in_text_or_query(
+    store: Store, write: Callable[..., None], ending: str
+) -> None:
+    write("n/ended", "X", kind="note", body=f"어제 끝말잇기{ending} 했다")
+    write("n/bare", "Y", kind="note", body="끝말잇기 대회")
+    write("n/none", "Z", kind="note", body="끝말은 잇기")
+    for query in ("끝말잇기", f"끝말잇기{ending}"):
+        found = {hit.slug for hit in find(store, "default", query, 5).hits}
+        assert found == {"n/ended", "n/bare"}, query
+
+
+@pytest.mark.parametrize("part", ["សាច់ជ្រូក", "ផ្សារ", "ข้าวผัด", "จตุจักร", "ເຂົ້າໜຽວ", "ဟင်းခါး"])
+def test_a_part_of_what_scripts_of_clusters_write_in_one_is_found(
+    store: Store, write: Callable[..., None], part: str
+) -> None:
+    body = "ខ្ញុំចូលចិត្តញ៉ាំបាយសាច់ជ្រូកនៅផ្សារធំថ្មី ฉันชอบกินข้าวผัดกะเพราที่ตลาดนัดจตุจักร ຂ້ອຍມັກກິນເຂົ້າໜຽວ ကျွန်တော်မုန့်ဟင်းခါးစားတယ်"
+    write("n/all", "X", kind="note", body=body)
+    write("n/none", "Y", kind="note", body="ចូលចិត្ត ฉันชอบ ກິນ စားတယ်")
+    assert [hit.slug for hit in find(store, "default", part, 5).hits] == ["n/all"]
