@@ -20,6 +20,8 @@ from wellkept.model import Message, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.providers import EmbedderId
 from wellkept.recall import fusion
 from wellkept.recall.asked import WORDS, content_words
+from wellkept.recall.embedding import embed_waiting
+from wellkept.recall.lanes import STATED
 from wellkept.recall.search import SearchModels, damping, find, search
 from wellkept.storage import Store
 
@@ -360,3 +362,15 @@ def test_a_part_of_what_scripts_of_clusters_write_in_one_is_found(
     write("n/all", "X", kind="note", body=body)
     write("n/none", "Y", kind="note", body="ចូលចិត្ត ฉันชอบ ກິນ စားတယ်")
     assert [hit.slug for hit in find(store, "default", part, 5).hits] == ["n/all"]
+
+
+def test_one_of_several_statements_is_found_by_itself_at_nine_tenths(store: Store) -> None:
+    words = WordVectors()
+    said = "Any recipes for a sourdough bread with seeds? My brother repaired the greenhouse heater."
+    writeback.bank(store, "default", "a", [Message("user", said)], now=NOW)
+    embed_waiting(store, words)
+    query = "My brother repaired the greenhouse heater"
+    (hit,) = find(store, "default", query, 5, SearchOptions("chunk", mode="vector"), SearchModels(words)).hits
+    assert hit.lanes[0].score == pytest.approx(STATED, abs=1e-6)
+    (hit,) = find(store, "default", said, 5, SearchOptions("chunk", mode="vector"), SearchModels(words)).hits
+    assert hit.lanes[0].score == pytest.approx(1, abs=1e-6)

@@ -19,6 +19,11 @@ RESCORED = 800
 """Rows whose vectors are compared exactly, at least; in large memories one in RESCORED_SHARE."""
 RESCORED_SHARE = 200
 
+FOLLOWED = 0.5
+"""What the words of the next piece count, where those of a piece and the one before it count 1."""
+STATED = 0.9
+"""What a statement counts by itself, where the whole piece counts 1: its sense may hang on what stands around it."""
+
 _SATURATION, _LENGTH_WEIGHT = 0.9, 0.4
 
 
@@ -69,13 +74,13 @@ def context(view: View, permitted: Mask, postings: Postings, trusted: Floats) ->
     goes_on = np.append(follows, False)[1:]
     chars = view.chars.copy()
     chars[1:][follows[1:]] += view.chars[:-1][follows[1:]]
-    chars[:-1][follows[1:]] += view.chars[1:][follows[1:]]
+    chars[:-1][follows[1:]] += FOLLOWED * view.chars[1:][follows[1:]]
     words = []
     for held, counts in postings.words:
         total = np.zeros(view.size)
         total[held] = counts
         total[held[goes_on[held]] + 1] += counts[goes_on[held]]
-        total[held[follows[held]] - 1] += counts[follows[held]]
+        total[held[follows[held]] - 1] += FOLLOWED * counts[follows[held]]
         reached = np.flatnonzero(total)
         words.append((reached, total[reached]))
     return best("context", view, _bm25(words, chars, permitted) * trusted, permitted)
@@ -106,7 +111,9 @@ def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.fl
         return Lane("vector", np.array([], np.int64), np.array([]))
     scores = np.full(view.size, -np.inf)
     found = view.rows_of(chunks)
-    np.maximum.at(scores, found, vectors @ query)
+    # The first vector of a chunk is that of all of it.
+    is_first = np.diff(found, prepend=-1) != 0
+    np.maximum.at(scores, found, (vectors @ query) * np.where(is_first, 1.0, STATED))
     known = np.zeros(view.size, np.bool_)
     known[found] = True
     return best("vector", view, scores, known)
