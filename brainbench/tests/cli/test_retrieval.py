@@ -339,5 +339,7 @@ def test_questions_of_one_conversation_are_one_in_a_comparison(tmp_path):
         brainbench("locomo", "five.json", ANY, "--system", system, "--k", 2, "--out", f"{system}-report.json")
     done = brainbench("rejudge", "null-report.json", "--against", "bm25-report.json")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("hit@2") and "there" in line]
-    assert re.search(r"0/15, there 10/15: 10 gained, 0 lost, better by -0\.667 \(-1\.000 to -0\.232\), p 0\.0[56]", line)
+    assert re.search(
+        r"0/15, there 10/15: 10 gained, 0 lost, better by -0\.667 \(-1\.000 to -0\.232\), p 0\.0[56]", line
+    )
     assert line.endswith("may be chance")

@@ -127,10 +127,14 @@ def test_what_states_several_things_is_found_by_each_of_them_and_a_document_by_i
     assert len(read_apart("One more statement of mine. " * 20)) == 1 + STATEMENTS
 
 
-def test_each_statement_has_a_vector_of_its_own_and_what_an_answer_goes_on_to_say_has_none() -> None:
+def test_each_statement_has_a_vector_of_its_own_and_a_long_answer_has_none() -> None:
     memory = Memory(open_store("sqlite", ":memory:"))
     asked = "I look for new recipes for my toaster oven. By the way, the old toaster is gone."
-    memory.bank("default", "monday", [Message("user", asked), Message("assistant", "Try gratin. " * 400)])
+    memory.bank(
+        "default",
+        "monday",
+        [Message("user", asked), Message("assistant", "Gratin."), Message("assistant", "Try. " * 400)],
+    )
     index, embedder = memory.store.index, Counting()
     assert embed_waiting(memory.store, embedder) == 2
     assert index.vector_counts() == (2, 0)
