@@ -304,9 +304,16 @@ def test_two_reports_are_compared_question_by_question(tmp_path):
         longmemeval("--system", system, "--k", 1, "--out", f"{system}.json")
     done = brainbench("rejudge", "bm25.json", "--against", "null.json")
     assert done.exit_code == 0
-    assert "hit@1          2/3, there 0/3: 0 gained, 2 lost, p 0.5000  may be chance" in done.stdout
-    back = brainbench("rejudge", "null.json", "--against", "bm25.json")
-    assert "hit@1          0/3, there 2/3: 2 gained, 0 lost, p 0.5000  may be chance" in back.stdout
+    told = "hit@1          2/3, there 0/3: 0 gained, 2 lost, better by 0.667 (0.000 to 1.000), p 0.5000  may be chance"
+    assert told in done.stdout
+    back = brainbench("rejudge", "null.json", "--against", "bm25.json", "--out", "back.json")
+    told = (
+        "hit@1          0/3, there 2/3: 2 gained, 0 lost, better by -0.667 (-1.000 to 0.000), p 0.5000  may be chance"
+    )
+    assert told in back.stdout
+    kept = json.loads(Path("back.json").read_text())["against"]
+    assert (kept["system"], kept["metrics"]["hit@1"]["there"]) == ("bm25", [2, 3])
+    assert kept["metrics"]["hit@1"]["better"] == pytest.approx([-2 / 3, -1, 0])
 
 
 @pytest.mark.parametrize(
@@ -332,5 +339,7 @@ def test_questions_of_one_conversation_are_one_in_a_comparison(tmp_path):
         brainbench("locomo", "five.json", ANY, "--system", system, "--k", 2, "--out", f"{system}-report.json")
     done = brainbench("rejudge", "null-report.json", "--against", "bm25-report.json")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("hit@2") and "there" in line]
-    assert re.search(r"0/15, there 10/15: 10 gained, 0 lost, p 0\.0[56]", line)
+    assert re.search(
+        r"0/15, there 10/15: 10 gained, 0 lost, better by -0\.667 \(-1\.000 to -0\.232\), p 0\.0[56]", line
+    )
     assert line.endswith("may be chance")

@@ -231,6 +231,7 @@ class Chunk:
     """A searchable piece of a page, in reading order.
 
     `lead` is searched before the text and never shown. A piece of a conversation says which turn, from 0, and when.
+    An `answer` is what an assistant says. One that is not `meant` is found by its words alone and gets no vector.
     """
 
     ordinal: int
@@ -238,6 +239,8 @@ class Chunk:
     lead: str = ""
     turn: int | None = None
     at: datetime | None = None
+    answer: bool = False
+    meant: bool = True
 
 
 @dataclass(frozen=True, slots=True)

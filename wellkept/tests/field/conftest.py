@@ -83,7 +83,10 @@ class Door:
 
     def texts(self, verb: str, source: str, query: str, **more: Any) -> list[str]:
         """The words of what is found."""
-        return [one["content" if verb == "search" else "text"] for one in self(verb, source, query=query, **more)[VERBS[verb].many]]
+        return [
+            one["content" if verb == "search" else "text"]
+            for one in self(verb, source, query=query, **more)[VERBS[verb].many]
+        ]
 
     def ids(self, verb: str, source: str, query: str, **more: Any) -> list[str]:
         return [one["id"] for one in self(verb, source, query=query, **more)[VERBS[verb].many]]

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from wellkept.errors import EmbedderMismatch, ModelUnavailable, NotFound
 from wellkept.memory import Memory
+from wellkept.model import Message
 from wellkept.providers import EmbedderId
-from wellkept.recall.embedding import AT_ONCE, embed_waiting
+from wellkept.recall.embedding import AT_ONCE, STATEMENTS, embed_waiting, read_apart
 from wellkept.storage import Store, open_store
 
 
@@ -112,3 +113,33 @@ def test_a_memory_without_an_embedder_says_so(kept: Store) -> None:
         memory.embed_in_background()
         with pytest.raises(NotFound, match="no embedder"):
             memory.embed_waiting()
+
+
+def test_what_states_several_things_is_found_by_each_of_them_and_a_document_by_its_beginning() -> None:
+    said = "I look for new recipes for my toaster oven. By the way, the old toaster is gone."
+    assert read_apart(said) == [
+        said,
+        "I look for new recipes for my toaster oven.",
+        "By the way, the old toaster is gone.",
+    ]
+    assert read_apart("Hi! Thanks. Ok?") == ["Hi! Thanks. Ok?"]
+    assert read_apart(said * 20) == [said * 20]
+    assert len(read_apart("One more statement of mine. " * 20)) == 1 + STATEMENTS
+
+
+def test_each_statement_has_a_vector_of_its_own_and_a_long_answer_has_none() -> None:
+    memory = Memory(open_store("sqlite", ":memory:"))
+    asked = "I look for new recipes for my toaster oven. By the way, the old toaster is gone."
+    memory.bank(
+        "default",
+        "monday",
+        [Message("user", asked), Message("assistant", "Gratin."), Message("assistant", "Try. " * 400)],
+    )
+    index, embedder = memory.store.index, Counting()
+    assert embed_waiting(memory.store, embedder) == 2
+    assert index.vector_counts() == (2, 0)
+    chunks = [row for row, _ in memory.store.index._store.select("SELECT id, embedded FROM chunks")]  # type: ignore[attr-defined]
+    assert len(chunks) > 3
+    assert index.vectors(chunks)[0].tolist() == [*[chunks[0]] * 3, chunks[1]]
+    assert index.waiting(0, 9) == ()
+    memory.close()

@@ -20,6 +20,8 @@ from wellkept.model import Message, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.providers import EmbedderId
 from wellkept.recall import fusion
 from wellkept.recall.asked import WORDS, content_words
+from wellkept.recall.embedding import embed_waiting
+from wellkept.recall.lanes import STATED
 from wellkept.recall.search import SearchModels, damping, find, search
 from wellkept.storage import Store
 
@@ -304,7 +306,7 @@ def test_under_a_narrow_filter_words_go_before_chance(store: Store, write: Calla
     narrow = find(store, "default", "automobile", 2, SearchOptions(types=("rare",)), SearchModels(words))
     assert everything.hits[0].slug == "n/said"
     assert [hit.slug for hit in narrow.hits] == ["n/said", "n/near"]
-    assert narrow.hits[1].score == pytest.approx(fusion.WEIGHTS["vector"] * damping(2 / 62))
+    assert narrow.hits[1].score == pytest.approx(fusion.PAGE_WEIGHTS["vector"] * damping(2 / 62))
     pieces = find(store, "default", "automobile", 2, SearchOptions("chunk", types=("rare",)), SearchModels(words))
     only_vectors = fusion.WEIGHTS["vector"] * (1 + fusion.PAGE_PRIOR / fusion.PRIOR_CHUNKS)
     assert pieces.hits[1].score == pytest.approx(only_vectors * damping(2 / 62))
@@ -327,3 +329,55 @@ def test_what_is_recent_goes_first_only_where_that_is_asked_for(store: Store) ->
     recent = find(store, "default", "soup", 2, SearchOptions(reference_time=now, recency=True)).hits
     assert [hit.slug for hit in plain] == ["conversations/a", "conversations/b"]
     assert [hit.slug for hit in recent] == ["conversations/b", "conversations/a"]
+
+
+def test_asked_about_oneself_what_one_said_goes_before_what_the_assistant_said(store: Store) -> None:
+    for session, role, other in (("a", "assistant", "user"), ("b", "user", "assistant")):
+        said = [Message(role, "The ferry tickets cost twenty."), Message(other, "Fine.")]
+        writeback.bank(store, "default", session, said, now=NOW)
+    options = SearchOptions("chunk", mode="lexical")
+    mine = find(store, "default", "what did my ferry tickets cost", 2, options)
+    assert [hit.slug for hit in mine.hits] == ["conversations/b", "conversations/a"]
+    theirs = find(store, "default", "what do ferry tickets cost", 2, options)
+    assert theirs.hits[0].score == theirs.hits[1].score
+
+
+def test_a_remark_is_found_by_the_words_of_the_reply_to_it(store: Store) -> None:
+    said = [Message("user", "It broke again."), Message("assistant", "The kiln, once more?")]
+    writeback.bank(store, "default", "a", said, now=NOW)
+    found = find(store, "default", "kiln", 3, SearchOptions("chunk", mode="lexical"))
+    assert [hit.turn for hit in found.hits] == [1, 0]
+
+
+@pytest.mark.parametrize("ending", ["", "를", "는", "라도", "에서도", "까지는", "마저", "보다"])
+def test_a_korean_word_is_found_whatever_endings_it_has_in_text_or_query(
+    store: Store, write: Callable[..., None], ending: str
+) -> None:
+    write("n/ended", "X", kind="note", body=f"어제 끝말잇기{ending} 했다")
+    write("n/bare", "Y", kind="note", body="끝말잇기 대회")
+    write("n/none", "Z", kind="note", body="끝말은 잇기")
+    for query in ("끝말잇기", f"끝말잇기{ending}"):
+        found = {hit.slug for hit in find(store, "default", query, 5).hits}
+        assert found == {"n/ended", "n/bare"}, query
+
+
+@pytest.mark.parametrize("part", ["សាច់ជ្រូក", "ផ្សារ", "ข้าวผัด", "จตุจักร", "ເຂົ້າໜຽວ", "ဟင်းခါး"])
+def test_a_part_of_what_scripts_of_clusters_write_in_one_is_found(
+    store: Store, write: Callable[..., None], part: str
+) -> None:
+    body = "ខ្ញុំចូលចិត្តញ៉ាំបាយសាច់ជ្រូកនៅផ្សារធំថ្មី ฉันชอบกินข้าวผัดกะเพราที่ตลาดนัดจตุจักร ຂ້ອຍມັກກິນເຂົ້າໜຽວ ကျွန်တော်မုန့်ဟင်းခါးစားတယ်"
+    write("n/all", "X", kind="note", body=body)
+    write("n/none", "Y", kind="note", body="ចូលចិត្ត ฉันชอบ ກິນ စားတယ်")
+    assert [hit.slug for hit in find(store, "default", part, 5).hits] == ["n/all"]
+
+
+def test_one_of_several_statements_is_found_by_itself_at_nine_tenths(store: Store) -> None:
+    words = WordVectors()
+    said = "Any recipes for a sourdough bread with seeds? My brother repaired the greenhouse heater."
+    writeback.bank(store, "default", "a", [Message("user", said)], now=NOW)
+    embed_waiting(store, words)
+    query = "My brother repaired the greenhouse heater"
+    (hit,) = find(store, "default", query, 5, SearchOptions("chunk", mode="vector"), SearchModels(words)).hits
+    assert hit.lanes[0].score == pytest.approx(STATED, abs=1e-6)
+    (hit,) = find(store, "default", said, 5, SearchOptions("chunk", mode="vector"), SearchModels(words)).hits
+    assert hit.lanes[0].score == pytest.approx(1, abs=1e-6)

@@ -249,7 +249,8 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
         "DROP TABLE written_fts",
         "DROP VIEW written_searched",
         *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
-        "DELETE FROM schema_version WHERE version = 4",
+        "ALTER TABLE chunks DROP COLUMN answer",
+        "DELETE FROM schema_version WHERE version >= 4",
     ):
         list(connection.execute(statement))
     connection.close()
@@ -271,7 +272,7 @@ def crowded(rows: int, draw: np.random.Generator) -> NDArray[np.float32]:
 def view_of(vectors: NDArray[np.float32]) -> View:
     view = View()
     signs = packed_signs(vectors)
-    rows = [(1 + at // 20, 1 + at, at % 20, 9, None, None, signs[at]) for at in range(len(vectors))]
+    rows = [(1 + at // 20, 1 + at, at % 20, 9, None, None, signs[at], 0) for at in range(len(vectors))]
     view.put([PageEntry(1 + at, f"p{at}", "note", NO_TIME) for at in range(len(vectors) // 20)], rows)
     return view
 

@@ -137,7 +137,7 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
       brainbench rejudge bm25.json --k 1 --k 20 --out deeper.json
       brainbench rejudge before.json --against after.json
     """
-    from brainbench.retrieval.comparing import paired, paired_text
+    from brainbench.retrieval.comparing import paired_document, paired_text
     from brainbench.retrieval.rejudging import rejudge as judged_again
     from brainbench.retrieval.rejudging import rejudged_document
     from brainbench.retrieval.telling import rejudged_text
@@ -146,13 +146,14 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
         check_place(out)
     done = judged_again(report, ks)
     other = judged_again(against, done.ks) if against is not None else None
-    if other is not None:
-        paired(done, other)  # what cannot be compared is told before anything is written
+    # What cannot be compared is told before anything is written.
+    compared = {"against": paired_document(done, other)} if other is not None else {}
+    report_again = {**rejudged_document(done), **compared}
     if out is not None:
-        write_json(out, rejudged_document(done))
+        write_json(out, report_again)
     with printing():
         if as_json:
-            click.echo(to_line(rejudged_document(done)), nl=False)
+            click.echo(to_line(report_again), nl=False)
         else:
             for line in rejudged_text(done.report, done.found, done.ks):
                 click.echo(line)

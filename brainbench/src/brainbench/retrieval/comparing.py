@@ -11,7 +11,7 @@ from typing import Any
 from brainbench.errors import IncompatibleError
 from brainbench.metrics import Ratio, counts
 from brainbench.metrics.ranking import RANKING
-from brainbench.metrics.resampling import ALPHA, clustered_difference
+from brainbench.metrics.resampling import ALPHA, Difference, clustered_difference
 from brainbench.report.wording import clean
 from brainbench.retrieval.judging import case_scores
 from brainbench.retrieval.rejudging import Rejudged
@@ -24,7 +24,8 @@ class Paired:
     """What is counted by questions in both reports: `gained` only the second has, `lost` only the first.
 
     `p` is how likely chance alone parts them at least so much: McNemar's exact test, or where the questions of one
-    conversation hang together, random signs of what the conversations gained.
+    conversation hang together, random signs of what the conversations gained. `better` is by how much the first has
+    more, with its 95 % interval over resampled questions or conversations; None where there is but one of them.
     """
 
     metric: str
@@ -33,6 +34,7 @@ class Paired:
     gained: int
     lost: int
     p: float
+    better: Difference | None
 
 
 def mcnemar(gained: int, lost: int) -> float:
@@ -66,6 +68,7 @@ def paired(before: Rejudged, after: Rejudged) -> tuple[Paired, ...]:
 
 def _paired(metric: str, pairs: Mapping[str, tuple[bool, bool]], together: bool) -> Paired:
     """One metric over (before, after) of each question; with `together` the questions of a conversation are one."""
+    better = _better(pairs, together)
     gained = sum(after and not before for before, after in pairs.values())
     lost = sum(before and not after for before, after in pairs.values())
     return Paired(
@@ -74,18 +77,37 @@ def _paired(metric: str, pairs: Mapping[str, tuple[bool, bool]], together: bool)
         after=Ratio(sum(after for _, after in pairs.values()), len(pairs)),
         gained=gained,
         lost=lost,
-        p=_of_conversations(pairs) if together else mcnemar(gained, lost),
+        p=(better.p if better is not None else 1.0) if together else mcnemar(gained, lost),
+        better=better,
     )
 
 
-def _of_conversations(pairs: Mapping[str, tuple[bool, bool]]) -> float:
-    """The sign-flip test over conversations, which a question's id begins with; 1 for fewer than two of them."""
+def _better(pairs: Mapping[str, tuple[bool, bool]], together: bool) -> Difference | None:
+    """By how much the first has more, over conversations, which a question's id begins with, or over questions."""
     clusters: dict[str, list[tuple[bool, bool]]] = {}
     for name, pair in pairs.items():
-        clusters.setdefault(name.rpartition("/")[0], []).append(pair)
-    told = [(sum(a for a, _ in own), sum(b for _, b in own), len(own)) for own in clusters.values()]
-    difference = clustered_difference(told, SEED)
-    return difference.p if difference is not None else 1.0
+        clusters.setdefault(name.rpartition("/")[0] if together else name, []).append(pair)
+    told = [(sum(b for _, b in own), sum(a for a, _ in own), len(own)) for own in clusters.values()]
+    return clustered_difference(told, SEED)
+
+
+def paired_document(before: Rejudged, after: Rejudged) -> dict[str, object]:
+    """The comparison as a report keeps it: whom it was compared with, and what came of every metric."""
+    return {
+        "system": after.report["sut"].get("name"),
+        "digest": after.digest,
+        "metrics": {
+            one.metric: {
+                "here": [one.before.n, one.before.of],
+                "there": [one.after.n, one.after.of],
+                "gained": one.gained,
+                "lost": one.lost,
+                "p": one.p,
+                "better": one.better and [one.better.value, one.better.low, one.better.high],
+            }
+            for one in paired(before, after)
+        },
+    }
 
 
 def paired_text(before: Rejudged, after: Rejudged) -> Iterator[str]:
@@ -96,7 +118,8 @@ def paired_text(before: Rejudged, after: Rejudged) -> Iterator[str]:
     for one in paired(before, after):
         said = "" if one.p < ALPHA else "  may be chance"
         told = f"{counts(one.before)}, there {counts(one.after)}: {one.gained} gained, {one.lost} lost"
-        yield f"{one.metric.ljust(14)} {told}, p {one.p:.4f}{said}"
+        by = f", better by {one.better.value:.3f} ({one.better.low:.3f} to {one.better.high:.3f})" if one.better else ""
+        yield f"{one.metric.ljust(14)} {told}{by}, p {one.p:.4f}{said}"
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

@@ -57,7 +57,7 @@ def document(done: Measured, found: Summary) -> dict[str, object]:
     """The whole run as JSON: every number in it follows from `case_results`."""
     choice, questions = done.choice, done.questions
     judged, reasons = verdict(found)
-    ours = choice.system == "wellkept"
+    ours = _is_ours(choice.system)
     here = Path(__file__).parent
     return {
         "schema_version": SCHEMAS[choice.suite],
@@ -137,11 +137,16 @@ def numbers(found: Summary) -> dict[str, object]:
     }
 
 
+def _is_ours(system: str) -> bool:
+    """Whether the memory, in whatever mode, is by the authors of the bench."""
+    return system == "wellkept" or (system in SYSTEMS and system.startswith("wellkept-"))
+
+
 def text(done: Measured, found: Summary) -> Iterator[str]:
     """The run for a person: what was asked, every metric at each k, and what the numbers do not say."""
     choice, questions = done.choice, done.questions
     yield f"{questions.name}  {_laid_out(choice)}"
-    ours = "; by the authors of this bench" if choice.system == "wellkept" else ""
+    ours = "; by the authors of this bench" if _is_ours(choice.system) else ""
     yield f"system   {clean(choice.system)} {clean(done.traits.version)}, {_written_by(done)}{ours}"
     told = f"{len(done.cases)} of {len(questions.questions)} questions"
     yield f"asked    {told}, errors {found.errors.n}/{found.errors.of}"

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 SYSTEMS: Mapping[str, str] = {
     "wellkept": "brainbench.systems.wellkept:Wellkept",
+    "wellkept-lexical": "brainbench.systems.wellkept:WellkeptLexical",
+    "wellkept-vector": "brainbench.systems.wellkept:WellkeptVector",
+    "wellkept-naive": "brainbench.systems.wellkept:WellkeptNaive",
     "null": "brainbench.systems.baselines:Null",
     "bm25": "brainbench.systems.baselines:Bm25",
     "files+grep": "brainbench.systems.baselines:FilesGrep",

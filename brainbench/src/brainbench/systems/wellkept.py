@@ -54,6 +54,7 @@ from wellkept.model import (
     Hit,
     Item,
     Page,
+    SearchMode,
     SearchOptions,
     Told,
 )
@@ -114,6 +115,9 @@ class Wellkept(System):
             Capability.REOPEN,
         }
     )
+
+    mode: SearchMode = "hybrid"
+    """Which lanes its searches ask."""
 
     def __init__(self) -> None:
         self._home = Path()
@@ -290,13 +294,13 @@ class Wellkept(System):
         return [_row(fact) for fact in self._memory.recall_facts(source, query, limit=limit)]
 
     def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.find(source, query, limit).hits)
+        return _found(self._memory.find(source, query, limit, SearchOptions(mode=self.mode)).hits)
 
     def search_turns(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
-        return _found(self._memory.find(source, query, limit, SearchOptions(unit="chunk")).hits)
+        return _found(self._memory.find(source, query, limit, SearchOptions(unit="chunk", mode=self.mode)).hits)
 
     def settle(self) -> None:
-        if packaged_once() is not None:
+        if self.mode != "lexical" and packaged_once() is not None:
             self._memory.embed_waiting()
 
     def context(self, ask: Ask) -> Injection:
@@ -362,6 +366,27 @@ class Wellkept(System):
         if self._daemon is None:
             self._daemon = _Daemon(self._home, self._source, self._now)
         return self._daemon
+
+
+class WellkeptLexical(Wellkept):
+    """The reference memory without its vectors: what words and names alone find."""
+
+    name = "wellkept-lexical"
+    mode: SearchMode = "lexical"
+
+
+class WellkeptVector(Wellkept):
+    """The reference memory without its words: what the nearest vectors alone find."""
+
+    name = "wellkept-vector"
+    mode: SearchMode = "vector"
+
+
+class WellkeptNaive(Wellkept):
+    """The control for its fusion: the ranks of words and of vectors merged (reciprocal ranks, 60), nothing else."""
+
+    name = "wellkept-naive"
+    mode: SearchMode = "naive"
 
 
 class _Listened(ChatExtractor):

@@ -19,6 +19,8 @@ from wellkept.providers.quotes import plain
 
 FOLDER = "conversations/"
 PAGE_TYPE = "conversation"
+SHORT_ANSWER_CHARS = 600
+"""Up to this length what an assistant says has vectors."""
 
 _SPEAKERS: dict[Role, str] = {"user": "You", "assistant": "Assistant"}
 _HEADING = re.compile(
@@ -83,13 +85,18 @@ def render_turn(message: Message) -> str:
 
 
 def turn_chunks(messages: Sequence[Message]) -> tuple[Chunk, ...]:
-    """What searches find of a conversation: each turn by itself, a long one in pieces, led by its date in words."""
+    """What searches find of a conversation: each turn by itself, a long one in pieces, led by its date in words.
+
+    A long answer has no vectors: it is found by its words and by its question.
+    """
     chunks: list[Chunk] = []
     for turn, message in enumerate(messages):
         at = minute(message.ts)
         lead = f"{at.day} {_MONTHS[at.month - 1]} {at.year}" if at else ""
-        for piece in pieces(plain(message.text).strip()):
-            chunks.append(Chunk(len(chunks), piece, lead, turn, at))
+        text, answer = plain(message.text).strip(), message.role == "assistant"
+        meant = not answer or len(text) <= SHORT_ANSWER_CHARS
+        for piece in pieces(text):
+            chunks.append(Chunk(len(chunks), piece, lead, turn, at, answer, meant))
     return tuple(chunks)
 
 

@@ -14,7 +14,8 @@ from wellkept.recall.words import Speech, languages
 WORDS = 64
 QUERY_CHARS = 20_000
 _HANGUL_ENDING = regex.compile(
-    r"(?<=\p{Hangul}{2})(?:은|는|이|가|을|를|의|에|도|와|과|로|으로|에서|에게|한테|까지|부터|이나|이랑|랑)$"
+    r"(?<=\p{Hangul}{2})(?:(?:에|에서|에게|에게서|한테|한테서|께|께서|으?로|으?로서|으?로써|까지|부터|처럼|보다|마다|밖에|조차|마저|이?랑|와|과)"
+    r"(?:은|는|도|만|의)?|은|는|이|가|을|를|의|도|만|이나|이?라도|이나마)$"
 )
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"

@@ -6,6 +6,7 @@ What waits is what has no vector in the store, so that the queue survives whatev
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -17,11 +18,16 @@ from wellkept.storage import Store
 
 AT_ONCE = 32
 """Chunks whose vectors are kept together: so much work is lost when the process ends."""
+STATED_CHARS = 600
+"""Up to this length the statements of a text get vectors of their own: of several things said, each is found by itself.
+What is longer is a document, and told by its beginning."""
+STATEMENTS, STATEMENT_CHARS = 8, 24
 POLL_S = 1.0
 """How soon the background looks for what other processes wrote."""
 START_S = 2.0
 """How long it lets its process begin, before it loads a model."""
 _LEAST_PRESSING = 15
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n")
 
 
 def embed_waiting(
@@ -37,11 +43,28 @@ def embed_waiting(
         raise EmbedderMismatch(have.model, have.dimension, embedder.id.model, embedder.id.dimension)
     done = after = 0
     while not stop() and (waiting := store.index.waiting(after, AT_ONCE)):
-        vectors = embedder.embed([one.text for one in waiting])
-        done += store.index.put_vectors(embedder.id, [one.chunk for one in waiting], vectors)
+        read = [(one.chunk, text) for one in waiting for text in read_apart(one.text)]
+        vectors = embedder.embed([text for _, text in read])
+        done += store.index.put_vectors(embedder.id, [chunk for chunk, _ in read], vectors)
         after = waiting[-1].chunk
         progress(done)
     return done
+
+
+def read_apart(text: str) -> list[str]:
+    """The text, and where it is short and states several things, each of them: at most STATEMENTS.
+
+    >>> read_apart("I look for new recipes for my toaster oven. By the way, the old toaster is gone. Ok?")[1:]
+    ['I look for new recipes for my toaster oven.', 'By the way, the old toaster is gone. Ok?']
+    """
+    stated: list[str] = []
+    for part in _SENTENCE_END.split(text) if len(text) <= STATED_CHARS else ():
+        sentence = part.strip()
+        if stated and min(len(stated[-1]), len(sentence)) < STATEMENT_CHARS:
+            stated[-1] = f"{stated[-1]} {sentence}".strip()
+        else:
+            stated.append(sentence)
+    return [text, *stated[:STATEMENTS]] if len(stated) > 1 else [text]
 
 
 class Background:

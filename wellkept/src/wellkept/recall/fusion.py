@@ -12,6 +12,8 @@ from wellkept.storage.view import Ints, View
 
 WEIGHTS: Mapping[str, float] = {"lexical": 0.35, "context": 0.25, "vector": 0.40}
 """What each lane counts in the sum. A lane that found nothing does not count, and the others share its weight."""
+PAGE_WEIGHTS: Mapping[str, float] = {"lexical": 0.30, "context": 0.20, "vector": 0.50}
+"""The same where pages are looked for, of which the lane "whole" says a third thing by their words."""
 NAMED = 1.25
 """What the lane "exact" adds to the sum: so much of the share of the query that the page's name covers."""
 WHOLE = 0.15
@@ -24,9 +26,13 @@ OF_PAGES: Mapping[str, float] = {"whole": WHOLE, "page": PAGE_PRIOR}
 RANK_OFFSET = 60
 
 
-def weights_of(lanes: Sequence[Lane]) -> Mapping[str, float]:
-    """The weights of the lanes that found something; those of WEIGHTS sum to 1."""
-    present = {lane.name: WEIGHTS[lane.name] for lane in lanes if len(lane.rows) and lane.name in WEIGHTS}
+PAGE_SUM = 0.5
+"""What a lane adds to a page's best piece: so much of the sum of its PRIOR_CHUNKS best."""
+
+
+def weights_of(lanes: Sequence[Lane], weights: Mapping[str, float] = WEIGHTS) -> Mapping[str, float]:
+    """The weights of the lanes that found something; those of `weights` sum to 1."""
+    present = {lane.name: weights[lane.name] for lane in lanes if len(lane.rows) and lane.name in weights}
     total = sum(present.values())
     return {"exact": NAMED, **{name: weight / total for name, weight in present.items()}}
 
@@ -85,11 +91,11 @@ def page_means(view: View, scores: Floats, found: Ints) -> Floats:
 def page_scores(view: View, lanes: Sequence[Lane], whole: Lane | None) -> Floats:
     """By page number the weighted sum of what the lanes say of the page.
 
-    Of a page a lane counts the best row and the sum of the PRIOR_CHUNKS best, so that one good piece is enough and
-    several are better, in whichever pieces the other lanes found theirs.
+    Of a page a lane counts the best row and half of the sum of the PRIOR_CHUNKS best, so that one good piece is enough
+    and several are better, in whichever pieces the other lanes found theirs.
     """
     total = np.zeros(len(view.pages))
-    weights = weights_of(lanes)
+    weights = weights_of(lanes, PAGE_WEIGHTS)
     for lane in lanes:
         if not len(lane.rows):
             continue
@@ -100,7 +106,7 @@ def page_scores(view: View, lanes: Sequence[Lane], whole: Lane | None) -> Floats
         scores[lane.rows] = spread(lane)
         best = np.zeros(len(view.pages))
         np.maximum.at(best, view.page[lane.rows], scores[lane.rows])
-        said = best + PRIOR_CHUNKS * page_means(view, scores, lane.rows)
+        said = best + PAGE_SUM * PRIOR_CHUNKS * page_means(view, scores, lane.rows)
         total += weights[lane.name] * said / said.max()
     if whole is not None and len(whole.rows):
         total[whole.rows] += WHOLE * spread(whole)

@@ -18,6 +18,11 @@ CANDIDATES = 200
 RESCORED = 600
 """Rows whose vectors are compared exactly."""
 
+FOLLOWED = 0.5
+"""What the words of the next piece count, where those of a piece and the one before it count 1."""
+STATED = 0.9
+"""What a statement counts by itself, where the whole piece counts 1: its sense may hang on what stands around it."""
+
 _SATURATION, _LENGTH_WEIGHT = 0.9, 0.4
 
 
@@ -54,24 +59,27 @@ def read_postings(index: SearchIndex, view: View, permitted: Mask, words: Sequen
     return Postings(tuple(found))
 
 
-def lexical(view: View, permitted: Mask, postings: Postings) -> Lane:
-    """BM25 over chunks."""
-    scores = _bm25(postings.words, view.chars, permitted)
+def lexical(view: View, permitted: Mask, postings: Postings, trusted: Floats) -> Lane:
+    """BM25 over chunks, of each row as much as it is `trusted`."""
+    scores = _bm25(postings.words, view.chars, permitted) * trusted
     return best("lexical", view, scores, np.flatnonzero(scores))
 
 
-def context(view: View, permitted: Mask, postings: Postings) -> Lane:
-    """BM25 over each chunk together with the one before it on its page: what an answer answers is in the question."""
-    goes_on, chars = view.joined()
+def context(view: View, permitted: Mask, postings: Postings, trusted: Floats) -> Lane:
+    """BM25 over each chunk with those before and after it on its page, of each row as much as it is `trusted`.
+
+    What an answer answers is in the question, and what a remark was about is often in the reply.
+    """
+    goes_on, follows, chars = view.joined(FOLLOWED)
     words = []
     for held, counts in postings.words:
-        followed = goes_on[held]
-        rows = np.concatenate((held, held[followed] + 1))
+        on, back = goes_on[held], follows[held]
+        rows = np.concatenate((held, held[on] + 1, held[back] - 1))
         order = np.argsort(rows, kind="stable")
-        rows, twice = rows[order], np.concatenate((counts, counts[followed]))[order]
+        rows, all_counts = rows[order], np.concatenate((counts, counts[on], FOLLOWED * counts[back]))[order]
         first = np.flatnonzero(np.diff(rows, prepend=-1))
-        words.append((rows[first], np.add.reduceat(twice, first) if len(first) else twice))
-    scores = _bm25(words, chars, permitted)
+        words.append((rows[first], np.add.reduceat(all_counts, first) if len(first) else all_counts))
+    scores = _bm25(words, chars, permitted) * trusted
     return best("context", view, scores, np.flatnonzero(permitted & (scores > 0)))
 
 
@@ -89,15 +97,18 @@ def whole(view: View, permitted: Mask, postings: Postings) -> Lane:
 
 
 def vector(index: SearchIndex, view: View, permitted: Mask, query: NDArray[np.float32]) -> Lane:
-    """Cosine of the query's vector and each chunk's: exact for the rows whose signs are nearest to the query's."""
+    """Cosine of the query's vector and the nearest of each chunk's: exact for the rows whose signs are nearest."""
     rows = view.nearest(query, permitted, RESCORED)
     chunks, vectors = index.vectors(view.chunk[rows].tolist())
     if not len(chunks):
         return Lane("vector", np.array([], np.int64), np.array([]))
     scores = np.zeros(view.size)
     found = view.rows_of(chunks)
-    scores[found] = dots(vectors, query)
-    return best("vector", view, scores, np.sort(found[scores[found] > 0]))
+    # The first vector of a chunk is that of all of it.
+    is_first = np.diff(found, prepend=-1) != 0
+    np.maximum.at(scores, found, dots(vectors, query) * np.where(is_first, 1.0, STATED))
+    rows = np.unique(found)
+    return best("vector", view, scores, rows[scores[rows] > 0])
 
 
 def exact(view: View, permitted: Mask, named: Mapping[str, float], words: Lane) -> Lane:

@@ -19,6 +19,7 @@ from wellkept.recall import fusion
 from wellkept.recall import lanes as lane
 from wellkept.recall.asked import QUERY_CHARS, WORDS, forms, telling_words
 from wellkept.recall.lanes import Floats, Lane
+from wellkept.recall.need import need
 from wellkept.recall.rerank import LOOKED_AT, reranked
 from wellkept.recall.when import RECENCY, Span, asked_time, nearness, temporal_boost
 from wellkept.recall.words import Speech
@@ -28,6 +29,8 @@ from wellkept.storage.view import NO_TIME, Ints, Mask, View
 SELECTIVE = 0.1
 """Below this share of what could be found, a filter is narrow."""
 LEAST_DAMPED = 0.1
+ANSWERED = 0.3
+"""How far the words of an assistant count where people ask about themselves: what they did stands in what they said."""
 NAME_WORDS = 6
 """The longest name that is looked for in a query."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -66,8 +69,8 @@ def find(
         scored = _scored(view, permitted, lanes, of_pages, options)
         _weigh_time(view, scored, query, options)
         rows = fusion.best_rows(view, scored.scores, scored.rows, wanted)
-        hits = _hits(store.index, source, view, rows, scored, _said(view, rows, lanes, scored, options.mode))
-        if asked is not None and not view.signed[permitted].all():
+        hits = _hits(store.index, source, view, rows, scored, _said(view, rows, lanes, scored, options))
+        if asked is not None and store.index.waiting(0, 1):
             degraded = (*degraded, "vectors_pending")
         if not permitted.any():
             degraded = tuple(code for code in degraded if code != "vectors_pending")
@@ -135,15 +138,26 @@ def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -
     index, mode, found, of_pages = asked.store.index, options.mode, [], None
     if mode != "vector":
         postings = lane.read_postings(index, view, permitted, [forms(word) for word in asked.words])
-        found.append(lane.lexical(view, permitted, postings))
+        trusted = _trusted(view, asked.query, mode)
+        found.append(lane.lexical(view, permitted, postings, trusted))
         if mode != "naive":
-            found.append(lane.context(view, permitted, postings))
+            found.append(lane.context(view, permitted, postings, trusted))
             of_pages = lane.whole(view, permitted, postings) if options.unit == "page" else None
     if asked.vector is not None:
         found.append(lane.vector(index, view, permitted, asked.vector))
     if mode in ("hybrid", "lexical"):
         found.append(lane.exact(view, permitted, _named(asked), found[0]))
     return tuple(found), of_pages
+
+
+def _trusted(view: View, query: str, mode: SearchMode) -> Floats:
+    """How far the words of each row count: of answers less, where people ask about themselves."""
+    trusted = np.ones(view.size)
+    if mode != "naive" and view.answer.any():
+        shown = need(query[:QUERY_CHARS])
+        if shown.mine or shown.ours:
+            trusted[view.answer] = ANSWERED
+    return trusted
 
 
 def _named(asked: _Asked) -> Mapping[str, float]:
@@ -280,10 +294,11 @@ def _hits(
 
 
 def _said(
-    view: View, rows: Ints, lanes: Sequence[Lane], scored: _Scored, mode: SearchMode
+    view: View, rows: Ints, lanes: Sequence[Lane], scored: _Scored, options: SearchOptions
 ) -> tuple[tuple[LaneScore, ...], ...]:
     """For each row what every lane said of it, and what was said of its page."""
-    weights = {} if mode == "naive" else fusion.weights_of(lanes)
+    of_unit = fusion.PAGE_WEIGHTS if options.unit == "page" else fusion.WEIGHTS
+    weights = {} if options.mode == "naive" else fusion.weights_of(lanes, of_unit)
     pages = () if scored.of_pages is None else (scored.of_pages,)
     return tuple(
         (*fusion.explain(row, lanes, weights), *fusion.explain(int(view.page[row]), pages, fusion.OF_PAGES))

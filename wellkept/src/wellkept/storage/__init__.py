@@ -44,6 +44,10 @@ STORES: Mapping[str, str] = {
 }
 
 
+WANTS_NO_VECTOR = 2
+"""What a store says of a chunk that gets no vector; 0 of one that waits for its own, 1 of one that has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkText:
     """What a hit shows of a chunk."""
@@ -80,10 +84,13 @@ class SearchIndex(Protocol):
         """Whose vectors the store holds; None when it holds none."""
 
     def vectors(self, chunks: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The ids that have a vector, and the vectors."""
+        """The ids that have vectors, each as often as it has some, and the vectors."""
 
     def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
-        """Keep the vectors of chunks that are still there; how many are new. EmbedderMismatch for another model's."""
+        """Keep the vectors of chunks that are still there, the first of each that of all of it; how many chunks.
+
+        The vectors of a chunk stand one after the other. EmbedderMismatch for another model's.
+        """
 
     def waiting(self, after: int, limit: int) -> tuple[Waiting, ...]:
         """The first chunks with an id above `after` that wait for their vector, by id."""

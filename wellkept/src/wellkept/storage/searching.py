@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wellkept.errors import EmbedderMismatch
 from wellkept.providers import EmbedderId
-from wellkept.storage import ChunkText, Waiting
+from wellkept.storage import WANTS_NO_VECTOR, ChunkText, Waiting
 from wellkept.storage.view import NO_TIME, Ints, PageEntry, View, packed_signs
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _CHANGED_PAGES = (
 )
 
 _CHUNKS_OF_PAGES = """
-SELECT c.page_id, c.id, c.ordinal, c.chars, c.turn, c.at, s.signs
+SELECT c.page_id, c.id, c.ordinal, c.chars, c.turn, c.at, s.signs, c.answer
 FROM json_each(?) AS wanted
 CROSS JOIN chunks AS c ON c.page_id = wanted.value
 LEFT JOIN vector_signs AS s ON s.chunk_id = c.id
@@ -118,17 +119,27 @@ class SqliteIndex:
         return EmbedderId(*rows[0]) if rows else None
 
     def vectors(self, chunks: Sequence[int]) -> tuple[Ints, NDArray[np.float32]]:
-        """The ids that have a vector, and the vectors."""
+        """The ids that have vectors, each as often as it has some, and the vectors."""
         rows = self._store.select(
             "SELECT chunk_id, vector FROM json_each(?) AS wanted CROSS JOIN vectors ON chunk_id = wanted.value",
             (json.dumps(list(chunks)),),
         )
-        ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32)
-        return ids, flat.reshape(len(rows), -1) if rows else np.zeros((0, 0), np.float32)
+        if not rows:
+            return np.array([], np.int64), np.zeros((0, 0), np.float32)
+        flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(-1, self._dimension())
+        counts = [len(row[1]) // flat[0].nbytes for row in rows]
+        return np.repeat(np.array([row[0] for row in rows], np.int64), counts), flat
+
+    def _dimension(self) -> int:
+        ((dimension,),) = self._store.select("SELECT dimension FROM embedders")
+        return int(dimension)
 
     def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
-        """Keep the vectors of chunks that are still there; how many are new. EmbedderMismatch for another model's."""
+        """Keep the vectors of chunks that are still there; how many chunks. EmbedderMismatch for another model's.
+
+        A chunk stands in a row as often as it has vectors, the first of which is that of all of it. Its signs alone
+        say, in large memories, whether the chunk is looked at more closely.
+        """
         with self._store.transaction():
             have = self.embedder()
             if have is None:
@@ -139,15 +150,17 @@ class SqliteIndex:
             there = {row[0] for row in self._store.change(
                 "SELECT c.id FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value", (ids,)
             )}  # fmt: skip
-            kept = [place for place, chunk in enumerate(chunks) if chunk in there]
-            rows = np.ascontiguousarray(vectors[kept], np.float32)
+            rows = np.ascontiguousarray(vectors, np.float32)
+            starts = [place for place, chunk in enumerate(chunks) if place == 0 or chunks[place - 1] != chunk]
+            kept = [(start, stop) for start, stop in pairwise([*starts, len(chunks)]) if chunks[start] in there]
+            firsts = packed_signs(rows[[start for start, _ in kept]])
             self._store.change_many(
                 "INSERT OR REPLACE INTO vectors SELECT ?, id, ? FROM embedders",
-                [(chunks[place], row.tobytes()) for place, row in zip(kept, rows, strict=True)],
+                [(chunks[start], rows[start:stop].tobytes()) for start, stop in kept],
             )
             self._store.change_many(
                 "INSERT OR REPLACE INTO vector_signs VALUES (?, ?)",
-                [(chunks[place], signs) for place, signs in zip(kept, packed_signs(rows), strict=True)],
+                [(chunks[start], signs) for (start, _), signs in zip(kept, firsts, strict=True)],
             )
             self._store.change("UPDATE chunks SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             # Written as it is, so that its tick rises and searches read it again.
@@ -166,7 +179,8 @@ class SqliteIndex:
         """How many chunks of live pages have a vector, and how many wait for one."""
         ((have, all_),) = self._store.select(
             "SELECT ifnull(sum(c.embedded), 0), count(*) FROM chunks AS c JOIN pages AS p ON p.id = c.page_id "
-            "WHERE p.status = 'active'"
+            "WHERE p.status = 'active' AND c.embedded < ?",
+            (WANTS_NO_VECTOR,),
         )
         return have, all_ - have
 

@@ -50,7 +50,7 @@ from wellkept.model import (
     Use,
 )
 from wellkept.names import fold, norm
-from wellkept.storage import SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -102,8 +102,7 @@ _UNSPACED = regex.compile(
     r"(?=[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])\X",
 )
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
-_WORD_INDEXES = ("chunks_fts", "written_fts", "facts_fts")
-# As the schema says of each.
+# As the schema says of each index.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "categories", "L* M* N* Co"])
 
 _PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
@@ -192,6 +191,11 @@ CROSS JOIN pages AS p ON p.id = c.page_id
 WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
 """
 
+_REBUILD_INDEXES = (
+    "INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')",
+    "INSERT INTO written_fts (written_fts) VALUES ('rebuild')",
+    "INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')",
+)
 _VOCABULARY = "CREATE VIRTUAL TABLE temp.chunk_words USING fts5vocab('main', 'chunks_fts', 'instance')"
 
 _SOURCE_SIZE = """
@@ -400,8 +404,8 @@ class SqliteStore:
         if self._index_is_damaged:
             self._index_is_damaged = False
             with self.transaction():
-                for index in _WORD_INDEXES:
-                    self._change(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+                for statement in _REBUILD_INDEXES:
+                    self._change(statement)
 
     # -- sources
 
@@ -478,7 +482,8 @@ class SqliteStore:
         texts = (page_id, page.body[:_BODY_START_CHARS], page.body, page.content)
         self._change("INSERT INTO page_texts VALUES (?, ?, ?, ?)", texts)
         self._change_many(
-            "INSERT INTO chunks (page_id, ordinal, chars, text, searched, turn, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks (page_id, ordinal, chars, text, searched, turn, at, answer, embedded) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [_chunk_row(page_id, chunk) for chunk in chunks],
         )
         self._unindexed += (page_id,)
@@ -1131,7 +1136,8 @@ def _chunk_row(page_id: int, chunk: Chunk) -> _Values:
     led = f"{chunk.lead} {chunk.text}" if chunk.lead else chunk.text
     searched = _searched(led) or (led if chunk.lead else None)
     at = _moment(f"chunks[{chunk.ordinal}].at", chunk.at)
-    return page_id, chunk.ordinal, len(led), chunk.text, searched, chunk.turn, at
+    embedded = 0 if chunk.meant else WANTS_NO_VECTOR
+    return page_id, chunk.ordinal, len(led), chunk.text, searched, chunk.turn, at, chunk.answer, embedded
 
 
 def _times_found(api: apsw.FTS5ExtensionApi, *_: _Value) -> int:

@@ -37,7 +37,8 @@ class View:
     """Rows are chunks, some of them no longer live; a row keeps its number until the view is emptied.
 
     `chunk`, `page` (an index of `pages`), `ordinal`, `chars`, `turn` (-1: no conversation), `at` (microseconds since
-    1970, NO_TIME when not known), `live` and `signed` (it has a vector) are columns of `size` rows.
+    1970, NO_TIME when not known), `answer` (an assistant said it), `live` and `signed` (it has a vector) are columns
+    of `size` rows.
     """
 
     def __init__(self) -> None:
@@ -58,12 +59,14 @@ class View:
             "chars": np.zeros(_SMALLEST, np.float64),
             "turn": np.zeros(_SMALLEST, np.int32),
             "at": np.zeros(_SMALLEST, np.int64),
+            "answer": np.zeros(_SMALLEST, np.bool_),
             "live": np.zeros(_SMALLEST, np.bool_),
             "signed": np.zeros(_SMALLEST, np.bool_),
         }
         # Word by word, as they are compared.
         self._signs: NDArray[np.uint64] = np.zeros((0, _SMALLEST), np.uint64)
-        self._joined: tuple[Mask, NDArray[np.float64]] | None = None
+        self._joined: tuple[Mask, Mask, NDArray[np.float64]] | None = None
+        self._after = 0.0
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         try:
@@ -110,12 +113,17 @@ class View:
                 part += np.bitwise_count(mine[start : start + len(part)] ^ other)
         return total
 
-    def joined(self) -> tuple[Mask, NDArray[np.float64]]:
-        """For each row whether the next one is of the same page; its characters with those of the one before it."""
-        if self._joined is None or len(self._joined[0]) != self.size:
+    def joined(self, after: float) -> tuple[Mask, Mask, NDArray[np.float64]]:
+        """For each row whether the next one is of its page, and whether the one before it is; and its characters.
+
+        With those of the one before it, and of the next one so much as `after` says.
+        """
+        if self._joined is None or len(self._joined[0]) != self.size or self._after != after:
             follows = np.diff(self.page, prepend=-1) == 0
-            before = np.append(0.0, self.chars)[:-1]
-            self._joined = np.append(follows, False)[1:], self.chars + np.where(follows, before, 0.0)
+            goes_on = np.append(follows, False)[1:]
+            before, behind = np.append(0.0, self.chars)[:-1], np.append(self.chars, 0.0)[1:]
+            chars = self.chars + np.where(follows, before, 0.0) + after * np.where(goes_on, behind, 0.0)
+            self._joined, self._after = (goes_on, follows, chars), after
         return self._joined
 
     def drop(self, page_id: int) -> None:
@@ -129,7 +137,10 @@ class View:
             self.dead += entry.stop - entry.start
 
     def put(self, pages: Sequence[PageEntry], chunks: Sequence[tuple[Any, ...]]) -> None:
-        """Put pages in with all their chunks: (page id, chunk id, ordinal, chars, turn, at, signs), page by page."""
+        """Put pages in with all their chunks, page by page.
+
+        A chunk is (page id, chunk id, ordinal, chars, turn, at, signs, answer).
+        """
         by_page: dict[int, list[tuple[Any, ...]]] = {page.id: [] for page in pages}
         for row in chunks:
             by_page[row[0]].append(row)
@@ -159,7 +170,7 @@ class View:
         """Write rows from `start` on; `of_page` are the times of their pages, for chunks without one of their own."""
         if not rows:
             return
-        _, chunks, ordinals, chars, turns, times, signs = zip(*rows, strict=True)
+        _, chunks, ordinals, chars, turns, times, signs, answers = zip(*rows, strict=True)
         ids, stop = np.array(chunks, np.int64), start + len(rows)
         self._row_of[ids] = np.arange(start, stop)
         at = np.array([NO_TIME if time is None else time for time in times], np.int64)
@@ -170,6 +181,7 @@ class View:
             ("chars", chars),
             ("turn", [-1 if turn is None else turn for turn in turns]),
             ("at", np.where(at == NO_TIME, of_page, at)),
+            ("answer", answers),
             ("live", True),
             ("signed", [packed is not None for packed in signs]),
         ):
