@@ -13,6 +13,7 @@ WellkeptError
 ├── TooLarge              a request is larger than any that is served
 ├── StoreUnavailable      the database cannot be opened or written
 ├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
+├── NotCalibrated         nothing says what nearness means with this embedder
 ├── SettingsError         a setting or settings file cannot be used
 ├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
@@ -148,6 +149,10 @@ class EmbedderMismatch(WellkeptError):
             f"the memory holds vectors of {stored} ({stored_dimension} numbers each), not of {model} ({dimension}). "
             "Run `wellkept embed --again` to replace them"
         )
+
+
+class NotCalibrated(WellkeptError):
+    """What two vectors' nearness says of a need is not known for this model."""
 
 
 class SettingsError(WellkeptError):

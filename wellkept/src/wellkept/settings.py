@@ -39,7 +39,7 @@ class Settings:
     """Directories under which a hook may read transcripts: the harnesses' own, then those that were added."""
     budget_ms: int = 400
     """How long the daemon works on one request before it answers without."""
-    arms_off: tuple[str, ...] = ()
+    arms_off: tuple[str, ...] = ("semantic",)
     """Ways of bringing pages unasked that are switched off, of those in SWITCHES of `wellkept.recall`."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SYSTEMS: Mapping[str, str] = {
     "wellkept": "brainbench.systems.wellkept:Wellkept",
+    "wellkept-by-meaning": "brainbench.systems.wellkept:WellkeptByMeaning",
     "null": "brainbench.systems.baselines:Null",
     "bm25": "brainbench.systems.baselines:Bm25",
     "files+grep": "brainbench.systems.baselines:FilesGrep",

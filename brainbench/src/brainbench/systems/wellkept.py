@@ -55,6 +55,9 @@ DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
 DOOR_SECONDS = 900.0
 """How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
+_MOST_WAITING = 2_000
+_PENDING = "semantic:vectors_pending"
+"""What a turn says for which vectors were wanted that are not there."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -220,6 +223,9 @@ class Wellkept(System):
             self._memory.embed_waiting()
 
     def context(self, ask: Ask) -> Injection:
+        return self._context(ask)
+
+    def _context(self, ask: Ask) -> Injection:
         if ask.harness == "openclaw":
             answer = openclaw.assemble(
                 self._memory,
@@ -282,6 +288,42 @@ class Wellkept(System):
         if self._daemon is None:
             self._daemon = _Daemon(self._home, self._source, self._now)
         return self._daemon
+
+
+class WellkeptByMeaning(Wellkept):
+    """The reference memory after the daemon's background work: what is kept has its vectors, and the model is loaded.
+
+    Its hooks are asked without a process, since a daemon's background has no fixed pace. Where more than 2,000 pieces
+    wait, as in the brain of 10,000 pages, they stay without vectors, which would take minutes.
+    """
+
+    name = "wellkept-by-meaning"
+    can = Wellkept.can - {Capability.HOOK_PROCESS}
+
+    @property
+    def _memory(self) -> Memory:
+        memory = super()._memory
+        embedder = memory.embedder()
+        if embedder is None:
+            raise SystemFailure("the packaged embedder is not installed")
+        if not embedder.ready:
+            embedder.embed(["loaded"])
+        return memory
+
+    def settle(self) -> None:
+        if self._memory.store.index.vector_counts()[1] <= _MOST_WAITING:
+            super().settle()
+
+    def keep(self, name: str) -> None:
+        self.settle()
+        super().keep(name)
+
+    def context(self, ask: Ask) -> Injection:
+        found = self._context(ask)
+        if _PENDING in found.degraded:
+            self.settle()
+            found = self._context(ask)
+        return found
 
 
 class _Listened(ChatExtractor):

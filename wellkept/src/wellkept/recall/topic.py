@@ -33,7 +33,8 @@ TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
 MOST_PAGES = 64
 """A word that more pages hold tells none of them from the others."""
-_TERMS = 24
+TERMS = 24
+"""Words of a turn that are looked up."""
 _READ = 5
 _HELD = 0.5
 _MOST_MASS = 3.0
@@ -88,7 +89,8 @@ class Fit:
         return (self.mass + self.local) / 2
 
 
-_ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
+ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
+"""Stands for whichever page fits."""
 
 
 def topic(store: Store, source: str, text: str) -> Topic | None:
@@ -96,7 +98,7 @@ def topic(store: Store, source: str, text: str) -> Topic | None:
     shown = need(text) if len(text) <= TURN_CHARS else None
     if shown is None or likelihood(_at_best(shown)) < LEAST:
         return None
-    fits = fit(store, source, terms(text)[:_TERMS])
+    fits = fit(store, source, terms(text)[:TERMS])
     if not fits:
         return None
     return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0].page, text))))
@@ -104,12 +106,12 @@ def topic(store: Store, source: str, text: str) -> Topic | None:
 
 def _at_best(shown: Need) -> Mapping[str, float]:
     """The evidence if some page fitted as well as any can: most turns need no look into the store to be silent."""
-    return evidence([Fit(_ANY, _MOST_MASS, _MOST_MASS, 3)], shown, "slip")
+    return evidence([Fit(ANY, _MOST_MASS, _MOST_MASS, 3)], shown, "slip")
 
 
-def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
-    """The pages that share words with a turn, best first."""
-    if not asked:
+def fit(store: Store, source: str, asked: Sequence[Term], also: Sequence[str] = ()) -> tuple[Fit, ...]:
+    """The pages that share words with a turn, best first, and those of `also` whether they do or not."""
+    if not asked and not also:
         return ()
     openings = {term: term.beginnings() for term in asked}
     known = store.find_beginnings(source, dict.fromkeys(b for parts in openings.values() for b in parts), MOST_PAGES)
@@ -122,12 +124,13 @@ def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
         for slug in slugs:
             rough[slug] += term.weight * rarity.of(len(slugs))
     best = sorted(rough, key=lambda slug: (-rough[slug], slug))[:_READ]
-    refs = [page for page in store.page_refs(source, best) if page.trust > Trust.EXTERNAL_UNTRUSTED]
+    refs = [page for page in store.page_refs(source, (*best, *also)) if page.trust > Trust.EXTERNAL_UNTRUSTED]
     readings = [(page, reading(page.title, page.summary, page.body_start)) for page in refs]
     matches = {page.slug: {term: read.matches(term) for term in asked} for page, read in readings}
     weights = {term: _weighed(term, holding[term], matches, rarity) for term in asked}
     fits = [_fit(page, matches[page.slug], weights) for page in refs]
-    return tuple(sorted((one for one in fits if one.mass > 0), key=lambda one: (-one.strength, one.page.slug)))
+    wanted = (one for one in fits if one.mass > 0 or one.page.slug in also)
+    return tuple(sorted(wanted, key=lambda one: (-one.strength, one.page.slug)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,16 @@ def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, flo
         "margin": min(first.strength - second, 2.0),
         "two": float(first.words >= 2),
         "three": float(first.words >= 3),
+        **shows(shown),
+        "stranger": float(named == "stranger"),
+        "slip": float(named == "slip"),
+        "asks_local": shown.asks * min(local, 2.0),
+    }
+
+
+def shows(shown: Need) -> Mapping[str, float]:
+    """What the words of a turn show, as evidence."""
+    return {
         "asks": float(shown.asks),
         "pointed": float(shown.pointed),
         "earlier": float(shown.earlier),
@@ -193,10 +206,7 @@ def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, flo
         "orders": float(shown.orders),
         "at_large": float(shown.at_large),
         "back": float(shown.back),
-        "stranger": float(named == "stranger"),
-        "slip": float(named == "slip"),
         "chat": float(shown.chat),
-        "asks_local": shown.asks * min(local, 2.0),
     }
 
 
@@ -238,6 +248,6 @@ def _agrees(read: Reading, text: str, name: str) -> bool:
     return any(sum(held >= _HELD for held in sentence) >= _AGREEING for sentence in sentences)
 
 
-def likelihood(found: Mapping[str, float]) -> float:
+def likelihood(found: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:
     """How likely a turn with this evidence needs the page, from 0 to 1."""
-    return 1 / (1 + exp(-sum(WEIGHTS[name] * value for name, value in found.items())))
+    return 1 / (1 + exp(-sum(weights[name] * value for name, value in found.items())))
