@@ -108,7 +108,7 @@ class Memory:
         *,
         embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
-        arms_off: Collection[str] = (),
+        arms_off: Collection[str] = recall.OFF,
     ) -> None:
         self.store, self.capture = store, capture
         self.reranker = reranker

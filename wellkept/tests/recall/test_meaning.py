@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ from wellkept.memory import Memory
 from wellkept.model import Message, Trust
 from wellkept.providers import Embedder, EmbedderId
 from wellkept.providers.embedders import PACKAGED, packaged
-from wellkept.recall import meaning, turn_pointers
+from wellkept.recall import OFF, meaning, turn_pointers
 from wellkept.recall.embedding import embed_waiting
+from wellkept.settings import Settings
 from wellkept.storage import Store
 
 NEED = Path(__file__).parent.parent / "data" / "need"
@@ -240,7 +242,7 @@ def test_a_memory_loads_its_model_in_the_background_and_not_on_a_turn(store: Sto
     asked = [Message("user", HEATER)]
     cold = packaged()
     assert cold is not None
-    memory = Memory(store, embedder=lambda: cold)
+    memory = Memory(store, embedder=lambda: cold, arms_off=())
     assert memory.context("default", asked).degraded == ("semantic:no_embedder",)
     memory.embed_in_background()
     assert memory.context("default", asked).degraded == ("semantic:embedder_loading",)
@@ -297,6 +299,42 @@ def test_the_receipt_says_what_the_arm_does(seen: tuple[list[nearness.Turn], lis
     assert calibration is not None
     said = json.loads((NEED / "semantic.json").read_text(encoding="utf-8"))
     assert nearness.receipt(*seen, calibration) == said["conversations"]
+
+
+def holds(runs: Sequence[dict[str, Any]]) -> bool:
+    """Whether runs of both corpora show recall gained, and at no seam and in no stratum a loss."""
+    pairs = [(seam["off"], seam["on"]) for run in runs for seam in run["counts"].values()]
+    return (
+        {run["corpus"] for run in runs} >= {"core", "pocket"}
+        and all(
+            on["missed"][0] <= off["missed"][0]
+            and on["false_fires"][0] <= off["false_fires"][0]
+            and on["precision"][0] * off["precision"][1] >= off["precision"][0] * on["precision"][1]
+            for off, on in pairs
+        )
+        and any(on["missed"][0] < off["missed"][0] for off, on in pairs)
+    )
+
+
+@pytest.mark.req("C-335")
+def test_the_arm_is_on_by_default_only_where_its_receipt_shows_a_gain_and_no_loss(tmp_path: Path) -> None:
+    said = json.loads((NEED / "semantic.json").read_text(encoding="utf-8"))
+    assert ("semantic" not in OFF) == holds(said["on_and_off"])
+    assert Settings(tmp_path, tmp_path / "s").arms_off == OFF
+
+
+def test_a_receipt_with_a_loss_or_without_a_corpus_holds_nothing() -> None:
+    off = {"missed": [6, 81], "false_fires": [0, 84], "precision": [85, 86]}
+    on = {"missed": [4, 81], "false_fires": [0, 84], "precision": [87, 88]}
+
+    def runs(on: dict[str, list[int]], *corpora: str) -> list[dict[str, Any]]:
+        return [{"corpus": name, "counts": {"openclaw/all": {"off": off, "on": on}}} for name in corpora]
+
+    assert holds(runs(on, "core", "pocket"))
+    assert not holds(runs(on, "pocket"))
+    assert not holds(runs(off, "core", "pocket"))
+    for loss in ({"false_fires": [1, 84]}, {"precision": [86, 88]}, {"missed": [7, 81]}):
+        assert not holds(runs(on | loss, "core", "pocket"))
 
 
 def test_worlds_kept_out_are_in_no_fit() -> None:

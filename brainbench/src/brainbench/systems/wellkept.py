@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import cache
@@ -48,6 +48,7 @@ from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
+from wellkept.recall import OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 
@@ -74,6 +75,7 @@ class Wellkept(System):
     """The reference memory with the settings it ships, one store and one daemon a worker."""
 
     name = "wellkept"
+    arms_off: Collection[str] = OFF
     version = wellkept.__version__
     tells_turns = True
     production = frozenset({"openclaw", "claude-code"})
@@ -159,7 +161,7 @@ class Wellkept(System):
     def _memory(self) -> Memory:
         if self._store is None:
             raise SystemFailure("the store is not open")
-        return Memory(self._store, embedder=packaged_once)
+        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off)
 
     @property
     def _clock(self) -> datetime:
@@ -291,13 +293,14 @@ class Wellkept(System):
 
 
 class WellkeptByMeaning(Wellkept):
-    """The reference memory after the daemon's background work: what is kept has its vectors, and the model is loaded.
+    """The reference memory with every arm on: what is kept has its vectors, and the model is loaded.
 
     Its hooks are asked without a process, since a daemon's background has no fixed pace. Where more than 2,000 pieces
     wait, as in the brain of 10,000 pages, they stay without vectors, which would take minutes.
     """
 
     name = "wellkept-by-meaning"
+    arms_off = ()
     can = Wellkept.can - {Capability.HOOK_PROCESS}
 
     @property

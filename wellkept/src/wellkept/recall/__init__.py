@@ -3,7 +3,7 @@
 Searches stand in `recall.search`, which loads what the rest does not need.
 """
 
-from wellkept.recall.arms import SWITCHES
+from wellkept.recall.arms import OFF, SWITCHES
 from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
 from wellkept.recall.facts import fitting_facts, rank_facts
@@ -12,6 +12,7 @@ from wellkept.recall.pack import context_pack
 from wellkept.recall.render import render
 
 __all__ = [
+    "OFF",
     "SWITCHES",
     "context_pack",
     "entity_card",

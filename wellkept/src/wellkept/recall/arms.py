@@ -163,6 +163,8 @@ SEMANTIC = Arm("semantic", "title", 0.60, len(ARMS) + 1, 2, _never, _none)
 
 SWITCHES: tuple[str, ...] = (TOPIC.name, SEMANTIC.name)
 """Arms that a person may switch off."""
+OFF: tuple[str, ...] = (SEMANTIC.name,)
+"""Those of them that are off unless somebody switches them on."""
 
 
 @dataclass(frozen=True, slots=True)

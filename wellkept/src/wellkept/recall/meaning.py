@@ -124,8 +124,8 @@ def look(store: Store, source: str, text: str, vector: NDArray[np.float32]) -> t
     }
     best = max(pages, key=lambda slug: (liked[slug], slug))
     how = Nearness(near[best], near[best] - _second(near, best), liked[best] - _second(liked, best), pages[best])
-    page = pages[best].page
-    return Near(page, _evidence(how, need(text), names(page, text), text)), code
+    named = names(pages[best], text)
+    return Near(pages[best].page, _evidence(how, need(text), named, text)), code
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log
 from typing import Literal
@@ -29,6 +29,8 @@ LOG = logging.getLogger(__name__)
 
 LEAST = 0.9
 """How likely it must be that the turn needs the page."""
+MOST_FACTS = 40
+"""Of the facts about a page the newest so many are read."""
 TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
 MOST_PAGES = 64
@@ -75,13 +77,14 @@ class Topic:
 @dataclass(frozen=True, slots=True)
 class Fit:
     """How a page fits a turn: the weight of the words that they share, of those among them that stand in its title, its
-    summary or one and the same sentence, and how many telling ones they are.
+    summary or one and the same sentence, and how many telling ones they are. A fact about it counts as a sentence.
     """
 
     page: PageRef
     mass: float
     local: float
     words: int
+    facts: tuple[str, ...] = ()
 
     @property
     def strength(self) -> float:
@@ -101,7 +104,7 @@ def topic(store: Store, source: str, text: str) -> Topic | None:
     fits = fit(store, source, terms(text)[:TERMS])
     if not fits:
         return None
-    return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0].page, text))))
+    return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0], text))))
 
 
 def _at_best(shown: Need) -> Mapping[str, float]:
@@ -125,10 +128,11 @@ def fit(store: Store, source: str, asked: Sequence[Term], also: Sequence[str] = 
             rough[slug] += term.weight * rarity.of(len(slugs))
     best = sorted(rough, key=lambda slug: (-rough[slug], slug))[:_READ]
     refs = [page for page in store.page_refs(source, (*best, *also)) if page.trust > Trust.EXTERNAL_UNTRUSTED]
-    readings = [(page, reading(page.title, page.summary, page.body_start)) for page in refs]
+    facts = {page.slug: store.told_of(source, page.slug, MOST_FACTS) for page in refs}
+    readings = [(page, reading(page.title, page.summary, page.body_start, facts[page.slug])) for page in refs]
     matches = {page.slug: {term: read.matches(term) for term in asked} for page, read in readings}
     weights = {term: _weighed(term, holding[term], matches, rarity) for term in asked}
-    fits = [_fit(page, matches[page.slug], weights) for page in refs]
+    fits = [replace(_fit(page, matches[page.slug], weights), facts=facts[page.slug]) for page in refs]
     wanted = (one for one in fits if one.mass > 0 or one.page.slug in also)
     return tuple(sorted(wanted, key=lambda one: (-one.strength, one.page.slug)))
 
@@ -171,9 +175,9 @@ def _fit(page: PageRef, found: Mapping[Term, Sequence[float]], weights: Mapping[
 
 
 @lru_cache(maxsize=512)
-def reading(title: str, summary: str, body: str) -> Reading:
-    """The words of a page's title, its summary and each sentence that follows."""
-    return Reading((title, summary, *(part for part in _SENTENCE_END.split(body) if part.strip())))
+def reading(title: str, summary: str, body: str, facts: tuple[str, ...] = ()) -> Reading:
+    """The words of a page's title, its summary, each sentence that follows and each fact about it."""
+    return Reading((title, summary, *(part for part in _SENTENCE_END.split(body) if part.strip()), *facts))
 
 
 def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, float]:
@@ -213,16 +217,17 @@ def shows(shown: Need) -> Mapping[str, float]:
 Names = Literal["known", "slip", "stranger"]
 
 
-def names(page: PageRef, text: str) -> Names:
-    """Whether the turn has a name, by the look of it, of which the page says nothing: a stranger's.
+def names(fitting: Fit, text: str) -> Names:
+    """Whether the turn has a name, by the look of it, of which page and facts say nothing: a stranger's.
 
     A name that is the page's title but for a slip of the keys is a slip if two more words agree with the page. Where
     nouns have capitals, only two words together look like a name.
     """
-    read = reading(page.title, page.summary, page.body_start)
+    page = fitting.page
+    read = reading(page.title, page.summary, page.body_start, fitting.facts)
     nouns = Speech(norm(text).split()).speaks("de")
     found: Names = "known"
-    for sighting in sightings(text):
+    for sighting in _sighted(text):
         if sighting.weak or sighting.shape not in ("name", "handle", "code"):
             continue
         parts = terms(sighting.display)
@@ -238,6 +243,9 @@ def names(page: PageRef, text: str) -> Names:
         if unknown:
             found = "stranger"
     return found
+
+
+_sighted = lru_cache(maxsize=16)(sightings)
 
 
 def _agrees(read: Reading, text: str, name: str) -> bool:

@@ -110,7 +110,7 @@ def seen(world: World) -> Iterator[Seen]:
             asked = terms(text)
             fits = arm.fit(store, world.name, asked)
             slug = fits[0].page.slug if fits and fits[0].page.slug not in shown else None
-            evidence = dict(arm.evidence(fits, need(text), arm.names(fits[0].page, text))) if slug else {}
+            evidence = dict(arm.evidence(fits, need(text), arm.names(fits[0], text))) if slug else {}
             yield Seen(world.name, world.language, text, wanted, slug, evidence)
             shown |= wanted
     store.close()

@@ -2,6 +2,8 @@
 
     ./bb python wellkept/tests/data/need/nearness.py           # counts, with the arm and without
     ./bb python wellkept/tests/data/need/nearness.py --write   # the calibration anew, for the packaged embedder
+    ./bb brainbench run --system wellkept --system wellkept-by-meaning --suite know-to-ask,push --out run.json
+    ./bb python wellkept/tests/data/need/nearness.py --played run.json   # what a run says of the arm, for the receipt
 
 It is fitted to the conversations of this folder and of `meaning/fit.txt`, in which turn and page share few words.
 Those of `meaning/kept.txt` are kept out of every fit.
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +30,8 @@ import measure  # type: ignore[import-not-found]
 FOLDER = Path(__file__).parent
 CALIBRATION = Path(meaning.__file__).parent / "data" / "semantic.json"
 LEAST, PENALTY = 0.9, 0.5
+BY_MEANING = "wellkept-by-meaning"
+METRICS = {"missed": "know_to_ask_failure_rate", "false_fires": "false_fire_rate", "precision": "push_precision"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +124,41 @@ def receipt(fit: Sequence[Turn], kept: Sequence[Turn], calibration: meaning.Cali
     }
 
 
+def played(result: Path) -> dict[str, object]:
+    """What the result document of a run with both systems says of the arm, seam by seam and stratum by stratum."""
+    said = json.loads(result.read_text(encoding="utf-8"))
+    native, run = said["_meta"]["native"], said["receipt"]
+    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
+    for cell in native["cells"]:
+        switch = "on" if cell["system"] == BY_MEANING else "off"
+        for where, metrics in (("all", cell["metrics"]), *cell["slices"]["stratum"].items()):
+            for name, metric in METRICS.items():
+                if found := metrics.get(metric):
+                    seam = counts.setdefault(f"{cell['harness']}/{where}", {})
+                    seam.setdefault(switch, {})[name] = [found["n"], found["of"]]
+    return {
+        "corpus": native["corpus"],
+        "fixtures": run["fixtures_hash"],
+        "observations": native["observations_hash"],
+        "command": f"./bb brainbench {shlex.join(_without_files(run['cmd_args']))}",
+        "counts": counts,
+    }
+
+
+def _without_files(command: Sequence[str]) -> list[str]:
+    pairs = list(zip(["", *command], command, strict=False))
+    return [word for before, word in pairs if "--out" not in (before, word) and "--jobs" not in (before, word)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--show", action="store_true", help="print every turn that goes wrong")
+    parser.add_argument("--played", type=Path, metavar="RESULT", help="the result document of a run with both systems")
     asked = parser.parse_args()
+    if asked.played:
+        print(json.dumps(played(asked.played), indent=2))
+        return
     embedder = packaged()
     if embedder is None:
         raise SystemExit("the packaged embedder is not installed")
