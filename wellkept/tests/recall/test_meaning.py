@@ -119,6 +119,13 @@ def test_without_the_judgement_of_need_nearness_would_fire(store: Store, embedde
 
 
 @pytest.mark.usefixtures("house")
+@pytest.mark.parametrize("text", ["где у нас та штука для отопления?", "πού βάλαμε το πράγμα για τη θέρμανση;"])
+def test_a_script_that_the_model_does_not_read_brings_nothing(store: Store, brought: Brought, text: str) -> None:
+    assert brought(text) == ([], ())
+    assert meaning.look(store, "default", text, np.ones(384, np.float32)) == (None, ())
+
+
+@pytest.mark.usefixtures("house")
 def test_a_page_that_was_shown_makes_no_room_for_the_second_best(brought: Brought) -> None:
     assert brought(HEATER, prior="→ `notes/boiler`") == ([], ())
 

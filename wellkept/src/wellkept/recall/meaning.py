@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import numpy as np
+import regex  # type: ignore[import-untyped]
 
 from wellkept.errors import ModelUnavailable, NotCalibrated
 from wellkept.model import PageRef, Trust
@@ -26,6 +26,7 @@ from wellkept.recall.topic import ANY, TERMS, TURN_CHARS, Fit, Names, Topic, fit
 from wellkept.storage import Store
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 NEAREST, READ = 5, 16
@@ -36,6 +37,7 @@ _MOST_MASS = 3.0
 _FAR = 0.1
 """The cosine of texts that have nothing to do with each other."""
 _LONG_TURN_WORDS = 20
+_LETTER, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def meant(store: Store, source: str, text: str, embedder: Embedder) -> tuple[Top
 
     A model that is not loaded yet is not waited for.
     """
-    calibration, shown = shipped(), need(text) if len(text) <= TURN_CHARS else None
+    calibration, shown = shipped(), need(text) if len(text) <= TURN_CHARS and _is_read(text) else None
     if shown is None or calibration is None or _likeliest(shown, calibration.weights) < calibration.least:
         return None, ()
     stored = store.index.embedder()
@@ -112,7 +114,12 @@ class Near:
 
 
 def look(store: Store, source: str, text: str, vector: NDArray[np.float32]) -> tuple[Near | None, tuple[str, ...]]:
-    """The page nearest to a turn, by its vector and the words they share, and whether vectors are wanting."""
+    """The page nearest to a turn, by its vector and the words they share, and whether vectors are wanting.
+
+    None for a turn that the model cannot read: to one that knows words in Latin letters only, others are noise.
+    """
+    if not _is_read(text):
+        return None, ()
     near, complete = _nearest(store, source, vector)
     code = () if complete else ("semantic:vectors_pending",)
     fits = {one.page.slug: one for one in fit(store, source, terms(text)[:TERMS], also=tuple(near)[:NEAREST])}
@@ -192,6 +199,10 @@ def _nearest(store: Store, source: str, vector: NDArray[np.float32]) -> tuple[di
         if len(kept) >= NEAREST:
             break
     return kept, complete
+
+
+def _is_read(text: str) -> bool:
+    return 2 * len(_LATIN.findall(text)) >= len(_LETTER.findall(text))
 
 
 def _some(slugs: Sequence[str]) -> Iterator[Sequence[str]]:
