@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brainbench.model import Conversation, ItemIn, Message, PageIn, RunContext
-from brainbench.systems.wellkept import Wellkept
+from brainbench.model import Ask, Budget, Conversation, ItemIn, Message, PageIn, RunContext
+from brainbench.systems.wellkept import Wellkept, WellkeptByMeaning
 
 from ..conftest import page
 
@@ -112,3 +112,18 @@ def test_what_held_at_a_time_is_found_as_of_then(items: Wellkept) -> None:
     then = items.find_items("default", "Ada team", 5, as_of="2026-02-01T00:00:00Z")
     assert [row.text for row in then] == ["Ada is on the red team"]
     assert [row.text for row in items.find_items("default", "Ada team", 5)] == ["Ada is on the blue team"]
+
+
+def test_by_meaning_is_the_same_memory_with_every_arm_on_and_its_vectors_there(run: RunContext) -> None:
+    said = Message("user", "someone nicked my bike outside the gym, do we get any money back?")
+    ask = Ask("openclaw", "s", "default", (said,), (), Budget(pages=3), "2026-01-01T00:00:00Z")
+    policy = "House and contents, excess 300. Bicycles are covered up to 900 each."
+    for system, brought in ((Wellkept(), False), (WellkeptByMeaning(), True)):
+        system.open(run)
+        system.tell_time("2026-01-01T00:00:00Z")
+        system.write_page(PageIn("default", "notes/insurance", page("Insurance", body=policy)))
+        system.write_page(PageIn("default", "notes/school", page("School run", body="The gate shuts at 8:40.")))
+        injection = system.context(ask)
+        assert ("notes/insurance" in injection.text) == brought
+        assert injection.degraded == ()
+        system.close()

@@ -14,6 +14,7 @@ WellkeptError
 ├── StoreUnavailable      the database cannot be opened or written
 ├── ModelUnavailable      a language model cannot be asked, or answers nothing usable
 ├── EmbedderMismatch      the vectors kept are another model's
+├── NotCalibrated         nothing says what nearness means with this embedder
 ├── SettingsError         a setting or settings file cannot be used
 ├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
@@ -170,6 +171,10 @@ class EmbedderMismatch(WellkeptError):
             f"the memory holds vectors of {stored} ({stored_dimension} numbers each), not of {model} ({dimension}). "
             "Run `wellkept embed --again` to replace them"
         )
+
+
+class NotCalibrated(WellkeptError):
+    """What two vectors' nearness says of a need is not known for this model."""
 
 
 class SettingsError(WellkeptError):

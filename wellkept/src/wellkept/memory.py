@@ -104,7 +104,8 @@ class Memory:
     Times are aware UTC datetimes; `now` defaults to the clock. Raises InvalidInput, naming the argument, for
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
-    needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused.
+    needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
+    opens an embedder or waits for its model.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class Memory:
         *,
         embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
-        arms_off: Collection[str] = (),
+        arms_off: Collection[str] = recall.OFF,
     ) -> None:
         self.store, self.capture = store, capture
         self.reranker = reranker
@@ -268,6 +269,12 @@ class Memory:
         """What makes vectors, if anything does."""
         if self._embedder is None and self._open_embedder is not None:
             self._embedder = self._open_embedder()
+        return self._embedder
+
+    def _opened(self) -> Embedder | None:
+        """The embedder if it is open; its model is loaded soon where a thread can see to it."""
+        if self._background is not None:
+            self._background.load()
         return self._embedder
 
     def embed_waiting(self, progress: Callable[[int], object] = bool) -> int:
@@ -650,6 +657,7 @@ class Memory:
             budget=Budget() if budget is None else budget,
             now=_at(now),
             arms_off=self.arms_off,
+            embedder=None if self._open_embedder is None else self._opened,
         )
         alone = len(window) == 1 and not prior and budget in (None, Budget())
         slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
@@ -725,7 +733,14 @@ class Memory:
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         began = time.perf_counter()
         found = recall.turn_pointers(
-            self.store, source, text, prior=prior, pages=pages, suppression=suppression, arms_off=self.arms_off
+            self.store,
+            source,
+            text,
+            prior=prior,
+            pages=pages,
+            suppression=suppression,
+            arms_off=self.arms_off,
+            embedder=None if self._open_embedder is None else self._opened,
         )
         slugs = [pointer.slug for pointer in found[0]]
         self._capture("pointers", source, text, slugs, "in a conversation" if prior else f"limit {pages}", began)

@@ -41,8 +41,8 @@ class Settings:
     """Directories under which a hook may read transcripts: the harnesses' own, then those that were added."""
     budget_ms: int = 400
     """How long the daemon works on one request before it answers without."""
-    arms_off: tuple[str, ...] = ()
-    """Ways of bringing pages unasked that are switched off, of those in SWITCHES of `wellkept.recall`."""
+    arms_off: tuple[str, ...] = ("semantic",)
+    """Ways of bringing pages unasked that are off, of those in SWITCHES of `wellkept.recall`; at first its OFF."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 

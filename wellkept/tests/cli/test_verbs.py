@@ -133,7 +133,6 @@ def test_an_unknown_source_is_told_apart_from_an_empty_answer(run: Run) -> None:
         ["delta", "--since", "-1"],
         ["search", "x", "--after", "soon"],
         ["search", "x", "--label", "mine"],
-        ["put", "a", "/nowhere/at/all"],
         ["serch", "x"],
         ["token", "nothing"],
     ],
@@ -149,6 +148,11 @@ def test_a_wrong_command_line_ends_with_two_and_is_told_as_json_where_that_is_as
     said = json.loads(result.stderr)
     assert said["code"] == "invalid_params"
     assert said["errors"][0]["pointer"] != "/"
+
+
+def test_a_file_that_cannot_be_read_ends_with_two_and_is_told_as_json_too(run: Run) -> None:
+    result = run("put", "a", "/nowhere/at/all", "--json")
+    assert (result.exit_code, result.stdout, json.loads(result.stderr)["code"]) == (2, "", "bad_request")
 
 
 def test_a_slip_in_a_command_is_told_what_was_near(run: Run) -> None:

@@ -322,6 +322,36 @@ def test_beginnings_are_looked_for_in_one_source_and_up_to_a_number(store: Store
     assert store.find_beginnings("none", ["harb"], 5).pages == 0
 
 
+def test_pages_are_found_by_how_a_word_of_a_fact_about_them_begins(store: Store) -> None:
+    for slug, changes in (("a", {}), ("c", {}), ("dead", {"status": "superseded"}), ("said", {"type": "conversation"})):
+        put(store, slug, **changes)
+        store.put_facts("default", None, [fact("harbour dues", entity=slug)], NOW)
+    outside = fact("harbour fees", entity="c", trust=Trust.EXTERNAL_UNTRUSTED)
+    store.put_facts("default", None, [fact("晚上十点锁门", entity="c"), fact("harbour", entity="nobody"), outside], NOW)
+    assert holding(store, "harb", "due", "fee", "锁门") == {
+        "harb": ["a", "c"],
+        "due": ["a", "c"],
+        "fee": [],
+        "锁门": ["c"],
+    }
+    ended = Mark("expired", "forgotten", NOW, "expired")
+    assert store.mark("default", Item("fact", str(store.facts("default", "a")[0].id)), ended)
+    assert holding(store, "harb") == {"harb": ["c"]}
+    store.reset()
+    put(store, "a")
+    assert holding(store, "harb") == {"harb": []}
+
+
+def test_what_is_told_of_a_page_comes_newest_first_and_not_from_outside(store: Store) -> None:
+    said = [fact(text, entity="a") for text in ("one", "two", "three")]
+    outside = fact("four", entity="a", trust=Trust.EXTERNAL_UNTRUSTED)
+    store.put_facts("default", None, [*said, fact("else", entity="b"), outside], NOW)
+    store.put_facts("work", None, [fact("five", source="work", entity="a")], NOW)
+    assert store.told_of("default", "a", 2) == ("three", "two")
+    assert store.told_of("default", "a", 9) == ("three", "two", "one")
+    assert store.told_of("default", "nobody", 9) == store.told_of("\ud800", "a", 9) == ()
+
+
 def test_a_page_put_in_the_same_transaction_is_found_by_beginnings(store: Store) -> None:
     with store.transaction():
         put(store, "a", text="harbour")

@@ -26,6 +26,7 @@ class Counting:
 
     def __init__(self, name: str = "counting", fail_after: int = 10**9) -> None:
         self.id = EmbedderId(name, 8)
+        self.ready = True
         self.texts: list[str] = []
         self._fail_after = fail_after
 

@@ -34,6 +34,7 @@ class WordVectors:
     def __init__(self, means: Mapping[str, str] | None = None, name: str = "words", *, broken: bool = False) -> None:
         self._means, self._broken = means or {}, broken
         self.id = EmbedderId(name, 64)
+        self.ready = True
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._broken and len(texts) == 1:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from wellkept.model import Budget, Message, Trust
+from wellkept.model import Budget, Fact, Item, Mark, Message, Provenance, Trust
 from wellkept.recall import topic as arm
 from wellkept.recall import turn_context, turn_pointers
 from wellkept.storage import Store
@@ -18,6 +20,7 @@ NEED = Path(__file__).parent.parent / "data" / "need"
 sys.path.insert(0, str(NEED))
 import measure  # type: ignore[import-not-found]  # noqa: E402
 
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 Found = Callable[..., list[str]]
 Write = Callable[..., None]
 
@@ -234,6 +237,68 @@ def test_the_order_in_which_pages_were_written_changes_nothing(write: Write, sto
         assert found is not None
         seen.add((found.page.slug, found.likely))
     assert len(seen) == 1
+
+
+# -- what was said about a page leads to it too
+
+
+def tell(store: Store, slug: str, text: str, **changes: object) -> int:
+    told = Provenance("wellkept:remember", None, None)
+    fact = replace(Fact(None, "default", text, slug, "fact", told), **changes)  # type: ignore[arg-type]
+    return store.put_facts("default", None, [fact], NOW)[0]
+
+
+@pytest.mark.req("C-333")
+@pytest.mark.usefixtures("house")
+def test_a_fact_about_a_page_leads_to_it(store: Store, found: Found) -> None:
+    question = "how big a deposit does our dealer want before the fair?"
+    assert found(question) == []
+    number = tell(store, "people/ada", "The dealer wants a deposit of half before each fair.")
+    assert found(question) == ["people/ada"]
+    assert found("lovely fair, the dealer was there haha") == []
+    assert store.mark("default", Item("fact", str(number)), Mark("expired", "forgotten", NOW, "expired"))
+    assert found(question) == []
+
+
+@pytest.mark.req("C-333")
+@pytest.mark.usefixtures("house")
+def test_a_name_that_only_a_fact_says_is_no_strangers(store: Store, found: Found) -> None:
+    question = "how many percent for our plates are taken by Ophelia Brandt who sells them?"
+    assert found(question) == []
+    tell(store, "people/ada", "Her married name is Ophelia Brandt.")
+    assert found(question) == ["people/ada"]
+
+
+@pytest.mark.usefixtures("house")
+def test_a_fact_from_outside_leads_nowhere(store: Store, found: Found) -> None:
+    text = "The dealer wants a deposit of half before each fair."
+    tell(store, "people/ada", text, trust=Trust.EXTERNAL_UNTRUSTED)
+    assert found("how big a deposit does our dealer want before the fair?") == []
+
+
+@pytest.mark.usefixtures("house")
+def test_of_very_many_facts_the_newest_are_read(store: Store, found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arm, "MOST_FACTS", 3)
+    tell(store, "people/ada", "The dealer wants a deposit of half before each fair.")
+    for number in range(3):
+        tell(store, "people/ada", f"Something else, number {number}.")
+    assert found("how big a deposit does our dealer want before the fair?") == []
+
+
+@pytest.mark.req("C-333")
+def test_facts_bring_most_of_what_only_they_say() -> None:
+    def missed(*, told: bool) -> str:
+        worlds = measure.worlds(NEED / "meaning", "facts.txt")
+        for world in () if told else worlds:
+            world.facts.clear()
+        turns = [one for world in worlds for one in measure.seen(world)]
+        counts = measure.counted(
+            turns, [one.slug is not None and arm.likelihood(one.evidence) >= arm.LEAST for one in turns]
+        )
+        assert counts["false_fires"] == "0/11"
+        return str(counts["missed"])
+
+    assert (missed(told=False), missed(told=True)) == ("10/11", "1/11")
 
 
 # -- the conversations that the weights come from

@@ -222,7 +222,7 @@ def test_a_page_that_becomes_a_conversation_is_no_longer_what_a_turn_speaks_of_a
 
 def test_looking_for_what_a_turn_speaks_of_takes_no_longer_with_many_conversations() -> None:
     store, steps = SqliteStore(":memory:"), []
-    for conversations in (0, 300):
+    for conversations in (0, 3000):
         for number in range(conversations):
             put_as(store, f"said-{number}", "conversation", "kiln " * 3)
         put_as(store, "a", "note", "kiln")
@@ -232,7 +232,8 @@ def test_looking_for_what_a_turn_speaks_of_takes_no_longer_with_many_conversatio
         assert openings(store, "kil") == {"kil": ["a"]}
         store._reader.set_progress_handler(None)
         steps.append(len(counted))
-    assert steps[1] <= steps[0] + 2
+    # Of 3,000 more rows a look into an index takes a few steps more.
+    assert steps[1] <= steps[0] + 8
 
 
 def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path: Path) -> None:

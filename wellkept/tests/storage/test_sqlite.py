@@ -316,6 +316,7 @@ def test_a_file_from_before_the_journal_opens_with_all_that_it_holds(
         assert page is not None
         assert (page.content, page.created_at, page.told) == ("# Old", page.updated_at, Told())
         assert (fact.text, fact.content_origin) == ("kept", None)
+        assert store.find_beginnings("default", ["kep"], 5).holding == {"kep": {"a"}}
         assert [(str(line.item), line.change) for line in store.journal("default")] == [
             ("a", "created"),
             ("fact:7", "created"),
@@ -328,7 +329,7 @@ _BEFORE_THE_JOURNAL = (
     "INSERT INTO sources VALUES ('default', 'user')",
     "INSERT INTO pages VALUES (1, 'default', 'a', 'Old', 'note', 'active', 2, NULL, 1767225600000000, 0, 0, '[]', '')",
     "INSERT INTO page_texts VALUES (1, '# Old', '# Old', '# Old')",
-    "INSERT INTO facts VALUES (7, 'default', NULL, x'00', NULL, NULL, 'fact', 1.0, 1, 'active', NULL, NULL, "
+    "INSERT INTO facts VALUES (7, 'default', NULL, x'00', 'a', NULL, 'fact', 1.0, 1, 'active', NULL, NULL, "
     "1767225600000000, NULL, NULL, 'wellkept:remember', NULL, NULL, NULL, NULL, NULL, 'kept')",
 )
 

@@ -38,6 +38,7 @@ SYSTEMS: Mapping[str, str] = {
     "wellkept-lexical": "brainbench.systems.wellkept:WellkeptLexical",
     "wellkept-vector": "brainbench.systems.wellkept:WellkeptVector",
     "wellkept-naive": "brainbench.systems.wellkept:WellkeptNaive",
+    "wellkept-by-meaning": "brainbench.systems.wellkept:WellkeptByMeaning",
     "null": "brainbench.systems.baselines:Null",
     "bm25": "brainbench.systems.baselines:Bm25",
     "files+grep": "brainbench.systems.baselines:FilesGrep",

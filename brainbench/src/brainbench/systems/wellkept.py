@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import cache
@@ -62,6 +62,7 @@ from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
+from wellkept.recall import OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 
@@ -71,6 +72,9 @@ DOOR_SECONDS = 900.0
 """How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
 LONGEST_STATEMENT = 1000
 """What has more characters is kept as a page, as its users would keep it."""
+_MOST_WAITING = 2_000
+_PENDING = "semantic:vectors_pending"
+"""What a turn says for which vectors were wanted that are not there."""
 _HARMLESS = frozenset({"", "empty_window", "empty_block", "trimmed"})
 """What a hook may log without being in error."""
 _CLI = "from wellkept.cli import main; main()"
@@ -87,6 +91,7 @@ class Wellkept(System):
     """The reference memory with the settings it ships, one store and one daemon a worker."""
 
     name = "wellkept"
+    arms_off: Collection[str] = OFF
     version = wellkept.__version__
     tells_turns = True
     production = frozenset({"openclaw", "claude-code"})
@@ -197,7 +202,7 @@ class Wellkept(System):
     def _memory(self) -> Memory:
         if self._store is None:
             raise SystemFailure("the store is not open")
-        return Memory(self._store, embedder=packaged_once)
+        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off)
 
     @property
     def _clock(self) -> datetime:
@@ -304,6 +309,9 @@ class Wellkept(System):
             self._memory.embed_waiting()
 
     def context(self, ask: Ask) -> Injection:
+        return self._context(ask)
+
+    def _context(self, ask: Ask) -> Injection:
         if ask.harness == "openclaw":
             answer = openclaw.assemble(
                 self._memory,
@@ -387,6 +395,43 @@ class WellkeptNaive(Wellkept):
 
     name = "wellkept-naive"
     mode: SearchMode = "naive"
+
+
+class WellkeptByMeaning(Wellkept):
+    """The reference memory with every arm on: what is kept has its vectors, and the model is loaded.
+
+    Its hooks are asked without a process, since a daemon's background has no fixed pace. Where more than 2,000 pieces
+    wait, as in the brain of 10,000 pages, they stay without vectors, which would take minutes.
+    """
+
+    name = "wellkept-by-meaning"
+    arms_off = ()
+    can = Wellkept.can - {Capability.HOOK_PROCESS}
+
+    @property
+    def _memory(self) -> Memory:
+        memory = super()._memory
+        embedder = memory.embedder()
+        if embedder is None:
+            raise SystemFailure("the packaged embedder is not installed")
+        if not embedder.ready:
+            embedder.embed(["loaded"])
+        return memory
+
+    def settle(self) -> None:
+        if self._memory.store.index.vector_counts()[1] <= _MOST_WAITING:
+            super().settle()
+
+    def keep(self, name: str) -> None:
+        self.settle()
+        super().keep(name)
+
+    def context(self, ask: Ask) -> Injection:
+        found = self._context(ask)
+        if _PENDING in found.degraded:
+            self.settle()
+            found = self._context(ask)
+        return found
 
 
 class _Listened(ChatExtractor):

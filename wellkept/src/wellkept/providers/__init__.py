@@ -45,6 +45,10 @@ class Embedder(Protocol):
     def id(self) -> EmbedderId:
         """Kept beside every vector: vectors of different models cannot be compared."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether it answers without loading or learning something first."""
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row per text. A text that is too long counts with its beginning."""
 

@@ -45,6 +45,11 @@ class OnnxEmbedder:
         self._session: Any = None
         self._loading = threading.Lock()
 
+    @property
+    def ready(self) -> bool:
+        """Whether the model is loaded."""
+        return self._session is not None
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length 1 per text.
 
@@ -130,6 +135,11 @@ class EndpointEmbedder:
         if self._dimension is None:
             self._dimension = self.embed(["wellkept"]).shape[1]
         return EmbedderId(self._model, self._dimension)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has answered before."""
+        return self._dimension is not None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length 1 per text."""

@@ -3,7 +3,7 @@
 Searches stand in `recall.search`, which loads what the rest does not need.
 """
 
-from wellkept.recall.arms import SWITCHES
+from wellkept.recall.arms import OFF, SWITCHES
 from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
 from wellkept.recall.degraded import DEGRADED, found_by
@@ -14,6 +14,7 @@ from wellkept.recall.render import render
 
 __all__ = [
     "DEGRADED",
+    "OFF",
     "SWITCHES",
     "Showing",
     "context_pack",

@@ -158,8 +158,13 @@ def _never(_: Sighting) -> bool:
 TOPIC = Arm("topic", "title", 0.60, len(ARMS), 2, _never, _none)
 """Pages that a turn needs without naming any: no sighting leads to them."""
 
-SWITCHES: tuple[str, ...] = (TOPIC.name,)
+SEMANTIC = Arm("semantic", "title", 0.60, len(ARMS) + 1, 2, _never, _none)
+"""Pages that a turn needs and shares hardly a word with: their vectors lead to them."""
+
+SWITCHES: tuple[str, ...] = (TOPIC.name, SEMANTIC.name)
 """Arms that a person may switch off."""
+OFF: tuple[str, ...] = (SEMANTIC.name,)
+"""Those of them that are off unless somebody switches them on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -12,16 +12,19 @@ from time import perf_counter
 from typing import Literal
 
 from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
-from wellkept.recall.arms import TOPIC, NameIndex, Sighted, gather, look_up
+from wellkept.providers import Embedder
+from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, NameIndex, Sighted, gather, look_up
 from wellkept.recall.candidates import ends, sightings
 from wellkept.recall.render import pointer_to, render
 from wellkept.recall.suppress import Suppression, already_shown
-from wellkept.recall.topic import LEAST, topic
+from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
 from wellkept.storage import Store
 
 Fragment = Literal["pointers", "volunteers", "facts"]
+Opened = Callable[[], Embedder | None]
+"""The embedder if the process has one open, to whom pages may be brought by meaning."""
 LOG = logging.getLogger(__name__)
 FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
 
@@ -43,6 +46,7 @@ def turn_pointers(
     pages: int = 3,
     suppression: Suppression = "slug-and-title",
     arms_off: Collection[str] = (),
+    embedder: Opened | None = None,
 ) -> tuple[tuple[Pointer, ...], tuple[str, ...]]:
     """Pointers to the first `pages` pages that one turn names, else to the one it needs, and what was degraded.
 
@@ -51,8 +55,8 @@ def turn_pointers(
     sighted = _sighted(text)
     index = look_up(store, source, [sighted])
     named = mentions_in_turn(index, sighted.sightings, text)
-    topical, failed = ((), ()) if named or TOPIC.name in arms_off else _topical(store, source, text, 0)
-    fresh = _unseen((*named, *topical), prior, suppression)
+    needed, failed = ((), ()) if named else _Unnamed(store, source, arms_off, embedder).needed(text, 0)
+    fresh = _unseen((*named, *needed), prior, suppression)
     return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), (*_degraded(index), *failed)
 
 
@@ -85,6 +89,7 @@ def turn_context(
     now: datetime,
     fragments: Collection[str] = FRAGMENTS,
     arms_off: Collection[str] = (),
+    embedder: Opened | None = None,
 ) -> TurnContext:
     """What a hook injects on a turn: the window's pages, related pages and facts, within the budget.
 
@@ -99,8 +104,8 @@ def turn_context(
     degraded: tuple[str, ...] = ()
     if {"pointers", "volunteers"} & set(fragments):
         mentions, index = _window_mentions(store, source, window)
-        topical, failed = _needed(store, source, window, mentions) if TOPIC.name not in arms_off else ((), ())
-        mentions, degraded = (*mentions, *topical), (*_degraded(index), *failed)
+        needed, failed = _needed(_Unnamed(store, source, arms_off, embedder), window, mentions)
+        mentions, degraded = (*mentions, *needed), (*_degraded(index), *failed)
         fresh = _unseen(mentions, prior, "slug-only")
         if "pointers" in fragments:
             pointers = tuple(pointer_to(mention) for mention in fresh[: max(0, budget.pages)])
@@ -177,27 +182,60 @@ def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -
     return tuple(mention for mention in mentions if not shown(mention.page))
 
 
+@dataclass(frozen=True, slots=True)
+class _Unnamed:
+    """The arms that bring a page which a turn does not name, with what they need."""
+
+    store: Store
+    source: str
+    off: Collection[str]
+    embedder: Opened | None
+
+    def needed(self, text: str, turn: int) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
+        """The page that a turn needs, by the first arm that finds one, and what failed."""
+        failed: tuple[str, ...] = ()
+        for arm, look in ((TOPIC, self._topic), (SEMANTIC, self._meant)):
+            if arm.name in self.off:
+                continue
+            try:
+                found, codes = look(text)
+            except Exception:
+                LOG.exception("the %s arm failed", arm.name)
+                found, codes = None, (f"arm_failed:{arm.name}",)
+            failed += codes
+            if found is not None:
+                return (_mention(found, arm, turn),), failed
+        return (), failed
+
+    def _topic(self, text: str) -> tuple[Topic | None, tuple[str, ...]]:
+        found = topic(self.store, self.source, text)
+        return (None if found is None or found.likely < LEAST else found), ()
+
+    def _meant(self, text: str) -> tuple[Topic | None, tuple[str, ...]]:
+        if self.embedder is None:
+            return None, ()
+        embedder = self.embedder()
+        if embedder is None:
+            return None, ("semantic:no_embedder",)
+        # Whoever has no embedder open need not load numpy either.
+        from wellkept.recall.meaning import meant
+
+        return meant(self.store, self.source, text, embedder)
+
+
+def _mention(found: Topic, arm: Arm, turn: int) -> Mention:
+    return Mention(found.page, arm, found.page.title, (turn,), True, True)
+
+
 def _needed(
-    store: Store, source: str, window: Sequence[Message], mentions: Sequence[Mention]
+    unnamed: _Unnamed, window: Sequence[Message], mentions: Sequence[Mention]
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
     """The page that the newest message needs, if it is the user's and names none, and what failed."""
     if not window or window[-1].role != "user" or any(mention.in_newest for mention in mentions):
         return (), ()
-    found, failed = _topical(store, source, window[-1].text, min(len(window), TURNS) - 1)
+    found, failed = unnamed.needed(window[-1].text, min(len(window), TURNS) - 1)
     known = {mention.page.slug for mention in mentions}
     return tuple(mention for mention in found if mention.page.slug not in known), failed
-
-
-def _topical(store: Store, source: str, text: str, turn: int) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """The page that a turn needs without naming any, and what failed."""
-    try:
-        found = topic(store, source, text)
-    except Exception:
-        LOG.exception("the topic of a turn could not be looked up")
-        return (), (f"arm_failed:{TOPIC.name}",)
-    if found is None or found.likely < LEAST:
-        return (), ()
-    return (Mention(found.page, TOPIC, found.page.title, (turn,), True, True),), ()
 
 
 def _degraded(index: NameIndex) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ class Background:
 
     def __init__(self, store: Store, embedder: Embedder, start_s: float = START_S) -> None:
         self._store, self._embedder, self._start_s = store, embedder, start_s
-        self._stopping = threading.Event()
+        self._stopping, self._wanted = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="embedding", daemon=True)
         self.problem: WellkeptError | None = None
         """Why it gave up, if it did."""
@@ -80,6 +80,10 @@ class Background:
     def start(self) -> None:
         """Begin."""
         self._thread.start()
+
+    def load(self) -> None:
+        """See to it that the model is loaded soon, also if nothing waits."""
+        self._wanted.set()
 
     def stop(self, wait_s: float = 5.0) -> bool:
         """End after the chunks in hand; False if they take longer than `wait_s` seconds."""
@@ -93,6 +97,8 @@ class Background:
         self._stopping.wait(self._start_s)
         try:
             while not self._stopping.is_set():
+                if self._wanted.is_set() and not self._embedder.ready:
+                    self._embedder.embed(["loaded"])
                 embed_waiting(self._store, self._embedder, stop=self._stopping.is_set)
                 self._stopping.wait(POLL_S)
         except WellkeptError as error:

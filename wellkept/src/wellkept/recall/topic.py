@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log
 from typing import Literal
@@ -29,11 +29,14 @@ LOG = logging.getLogger(__name__)
 
 LEAST = 0.9
 """How likely it must be that the turn needs the page."""
+MOST_FACTS = 40
+"""Of the facts about a page the newest so many are read."""
 TURN_CHARS = 600
 """Longer turns carry pasted text, whose words say nothing about what is asked."""
 MOST_PAGES = 64
 """A word that more pages hold tells none of them from the others."""
-_TERMS = 24
+TERMS = 24
+"""Words of a turn that are looked up."""
 _READ = 5
 _HELD = 0.5
 _MOST_MASS = 3.0
@@ -74,13 +77,14 @@ class Topic:
 @dataclass(frozen=True, slots=True)
 class Fit:
     """How a page fits a turn: the weight of the words that they share, of those among them that stand in its title, its
-    summary or one and the same sentence, and how many telling ones they are.
+    summary or one and the same sentence, and how many telling ones they are. A fact about it counts as a sentence.
     """
 
     page: PageRef
     mass: float
     local: float
     words: int
+    facts: tuple[str, ...] = ()
 
     @property
     def strength(self) -> float:
@@ -88,7 +92,8 @@ class Fit:
         return (self.mass + self.local) / 2
 
 
-_ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
+ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
+"""Stands for whichever page fits."""
 
 
 def topic(store: Store, source: str, text: str) -> Topic | None:
@@ -96,20 +101,20 @@ def topic(store: Store, source: str, text: str) -> Topic | None:
     shown = need(text) if len(text) <= TURN_CHARS else None
     if shown is None or likelihood(_at_best(shown)) < LEAST:
         return None
-    fits = fit(store, source, terms(text)[:_TERMS])
+    fits = fit(store, source, terms(text)[:TERMS])
     if not fits:
         return None
-    return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0].page, text))))
+    return Topic(fits[0].page, likelihood(evidence(fits, shown, names(fits[0], text))))
 
 
 def _at_best(shown: Need) -> Mapping[str, float]:
     """The evidence if some page fitted as well as any can: most turns need no look into the store to be silent."""
-    return evidence([Fit(_ANY, _MOST_MASS, _MOST_MASS, 3)], shown, "slip")
+    return evidence([Fit(ANY, _MOST_MASS, _MOST_MASS, 3)], shown, "slip")
 
 
-def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
-    """The pages that share words with a turn, best first."""
-    if not asked:
+def fit(store: Store, source: str, asked: Sequence[Term], also: Sequence[str] = ()) -> tuple[Fit, ...]:
+    """The pages that share words with a turn, best first, and those of `also` whether they do or not."""
+    if not asked and not also:
         return ()
     openings = {term: term.beginnings() for term in asked}
     known = store.find_beginnings(source, dict.fromkeys(b for parts in openings.values() for b in parts), MOST_PAGES)
@@ -122,12 +127,14 @@ def fit(store: Store, source: str, asked: Sequence[Term]) -> tuple[Fit, ...]:
         for slug in slugs:
             rough[slug] += term.weight * rarity.of(len(slugs))
     best = sorted(rough, key=lambda slug: (-rough[slug], slug))[:_READ]
-    refs = [page for page in store.page_refs(source, best) if page.trust > Trust.EXTERNAL_UNTRUSTED]
-    readings = [(page, reading(page.title, page.summary, page.body_start)) for page in refs]
+    refs = [page for page in store.page_refs(source, (*best, *also)) if page.trust > Trust.EXTERNAL_UNTRUSTED]
+    facts = {page.slug: store.told_of(source, page.slug, MOST_FACTS) for page in refs}
+    readings = [(page, reading(page.title, page.summary, page.body_start, facts[page.slug])) for page in refs]
     matches = {page.slug: {term: read.matches(term) for term in asked} for page, read in readings}
     weights = {term: _weighed(term, holding[term], matches, rarity) for term in asked}
-    fits = [_fit(page, matches[page.slug], weights) for page in refs]
-    return tuple(sorted((one for one in fits if one.mass > 0), key=lambda one: (-one.strength, one.page.slug)))
+    fits = [replace(_fit(page, matches[page.slug], weights), facts=facts[page.slug]) for page in refs]
+    wanted = (one for one in fits if one.mass > 0 or one.page.slug in also)
+    return tuple(sorted(wanted, key=lambda one: (-one.strength, one.page.slug)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +175,9 @@ def _fit(page: PageRef, found: Mapping[Term, Sequence[float]], weights: Mapping[
 
 
 @lru_cache(maxsize=512)
-def reading(title: str, summary: str, body: str) -> Reading:
-    """The words of a page's title, its summary and each sentence that follows."""
-    return Reading((title, summary, *(part for part in _SENTENCE_END.split(body) if part.strip())))
+def reading(title: str, summary: str, body: str, facts: tuple[str, ...] = ()) -> Reading:
+    """The words of a page's title, its summary, each sentence that follows and each fact about it."""
+    return Reading((title, summary, *(part for part in _SENTENCE_END.split(body) if part.strip()), *facts))
 
 
 def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, float]:
@@ -185,6 +192,16 @@ def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, flo
         "margin": min(first.strength - second, 2.0),
         "two": float(first.words >= 2),
         "three": float(first.words >= 3),
+        **shows(shown),
+        "stranger": float(named == "stranger"),
+        "slip": float(named == "slip"),
+        "asks_local": shown.asks * min(local, 2.0),
+    }
+
+
+def shows(shown: Need) -> Mapping[str, float]:
+    """What the words of a turn show, as evidence."""
+    return {
         "asks": float(shown.asks),
         "pointed": float(shown.pointed),
         "earlier": float(shown.earlier),
@@ -193,26 +210,24 @@ def evidence(fits: Sequence[Fit], shown: Need, named: Names) -> Mapping[str, flo
         "orders": float(shown.orders),
         "at_large": float(shown.at_large),
         "back": float(shown.back),
-        "stranger": float(named == "stranger"),
-        "slip": float(named == "slip"),
         "chat": float(shown.chat),
-        "asks_local": shown.asks * min(local, 2.0),
     }
 
 
 Names = Literal["known", "slip", "stranger"]
 
 
-def names(page: PageRef, text: str) -> Names:
-    """Whether the turn has a name, by the look of it, of which the page says nothing: a stranger's.
+def names(fitting: Fit, text: str) -> Names:
+    """Whether the turn has a name, by the look of it, of which page and facts say nothing: a stranger's.
 
     A name that is the page's title but for a slip of the keys is a slip if two more words agree with the page. Where
     nouns have capitals, only two words together look like a name.
     """
-    read = reading(page.title, page.summary, page.body_start)
+    page = fitting.page
+    read = reading(page.title, page.summary, page.body_start, fitting.facts)
     nouns = Speech(norm(text).split()).speaks("de")
     found: Names = "known"
-    for sighting in sightings(text):
+    for sighting in _sighted(text):
         if sighting.weak or sighting.shape not in ("name", "handle", "code"):
             continue
         parts = terms(sighting.display)
@@ -230,6 +245,9 @@ def names(page: PageRef, text: str) -> Names:
     return found
 
 
+_sighted = lru_cache(maxsize=16)(sightings)
+
+
 def _agrees(read: Reading, text: str, name: str) -> bool:
     """Whether two telling words besides the name stand in the page's title, its summary or one sentence of it."""
     named = {part.key for part in terms(name)}
@@ -238,6 +256,6 @@ def _agrees(read: Reading, text: str, name: str) -> bool:
     return any(sum(held >= _HELD for held in sentence) >= _AGREEING for sentence in sentences)
 
 
-def likelihood(found: Mapping[str, float]) -> float:
+def likelihood(found: Mapping[str, float], weights: Mapping[str, float] = WEIGHTS) -> float:
     """How likely a turn with this evidence needs the page, from 0 to 1."""
-    return 1 / (1 + exp(-sum(WEIGHTS[name] * value for name, value in found.items())))
+    return 1 / (1 + exp(-sum(weights[name] * value for name, value in found.items())))

@@ -140,10 +140,16 @@ class Store(Protocol):
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal)."""
 
     def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
-        """For each beginning of a word the live pages that hold such a word, at most `most`; conversations left out."""
+        """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
+
+        At most `most` of either; conversations are left out, and facts that came from outside.
+        """
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
         """What a pointer needs to know of the live pages of these slugs, by slug."""
+
+    def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
+        """What the newest active facts about a page say, newest first; none that came from outside."""
 
     def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.

@@ -182,6 +182,20 @@ FROM pages AS p JOIN chunks AS c ON c.page_id = p.id JOIN chunks_searched AS s O
 WHERE p.id = ? AND p.type <> 'conversation'
 """
 
+_PAGES_TOLD = """
+SELECT DISTINCT p.slug
+FROM facts_fts
+CROSS JOIN facts AS f ON f.id = facts_fts.rowid
+CROSS JOIN pages AS p ON p.source = f.source AND p.slug = f.entity
+WHERE facts_fts MATCH ? AND f.source = ? AND f.status = 'active' AND f.trust > 0
+  AND p.status = 'active' AND p.type <> 'conversation'
+LIMIT ?
+"""
+
+_FACTS_ABOUT = """
+SELECT text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
+"""
+
 _MATCHING_CHUNKS = """
 SELECT asked.key, c.id, p.slug, c.ordinal, c.chars, times_found(chunks_fts)
 FROM json_each(?) AS asked
@@ -602,9 +616,10 @@ class SqliteStore:
         return tuple(hits)
 
     def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
-        """For each beginning of a word the live pages that hold such a word, at most `most`; conversations left out.
+        """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
 
-        What is in a script without spaces is looked for as it is. The index knows English words by their stems.
+        At most `most` of either; conversations are left out, and facts that came from outside. What is in a script
+        without spaces is looked for as it is. The index knows English words by their stems.
         """
         asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
         if not asked or not _is_storable(source):
@@ -614,7 +629,11 @@ class SqliteStore:
         with self._reading(), self._read_soundly():
             pages = self._live_pages(source)
             holding = {
-                beginning: frozenset(slug for (slug,) in self._select(_PAGES_HOLDING, (phrase, source, _at_most(most))))
+                beginning: frozenset(
+                    slug
+                    for sql in (_PAGES_HOLDING, _PAGES_TOLD)
+                    for (slug,) in self._select(sql, (phrase, source, _at_most(most)))
+                )
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
                 if phrase
@@ -644,6 +663,14 @@ class SqliteStore:
         rows = self._select(_PAGE_REFS, (json.dumps(wanted, ensure_ascii=False), source))
         with self._read_soundly():
             return tuple(_page_ref(row) for row in rows)
+
+    def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
+        """What the newest active facts about a page say, but for those from outside."""
+        if not _is_storable(source) or not _is_storable(slug):
+            return ()
+        rows = self._select(_FACTS_ABOUT, (source, slug, _at_most(limit)))
+        with self._read_soundly():
+            return tuple(str(text) for (text,) in rows)
 
     # -- facts
 

@@ -3,8 +3,9 @@
     ./bb python wellkept/tests/data/need/measure.py         # the arm as it is: misses, false fires, precision
     ./bb python wellkept/tests/data/need/measure.py --fit   # weights fitted to them; what such do on worlds left out
 
-A world begins with "= name language". Its pages: "@ slug | title | type | aliases | summary", then the body. A session
-begins with "==", a turn that needs one of some pages with "! slug,slug :: ", one that needs none with "- ".
+A world begins with "= name language". Its pages: "@ slug | title | type | aliases | summary", then the body; a fact
+about one: "+ slug :: ". A session begins with "==", a turn that needs one of some pages with "! slug,slug :: ", one
+that needs none with "- ".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from math import exp
 from pathlib import Path
 
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import Source, Trust
+from wellkept.model import Fact, Provenance, Source, Trust
 from wellkept.recall import topic as arm
 from wellkept.recall.kin import terms
 from wellkept.recall.need import need
@@ -38,6 +39,7 @@ class World:
     language: str
     pages: dict[str, str] = field(default_factory=dict)
     sessions: list[list[tuple[frozenset[str], str]]] = field(default_factory=lambda: [[]])
+    facts: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,11 @@ class Seen:
     evidence: dict[str, float]
 
 
-def worlds(folder: Path = FOLDER) -> list[World]:
+def worlds(folder: Path = FOLDER, files: str = "*.txt") -> list[World]:
     """Every world of the folder's text files."""
     found: list[World] = []
     slug = ""
-    for file in sorted(folder.glob("*.txt")):
+    for file in sorted(folder.glob(files)):
         for line in file.read_text(encoding="utf-8").splitlines():
             mark, _, rest = line.partition(" ")
             if mark == "=":
@@ -76,6 +78,9 @@ def worlds(folder: Path = FOLDER) -> list[World]:
             elif mark == "!":
                 slugs, _, text = rest.partition(" :: ")
                 found[-1].sessions[-1].append((frozenset(slugs.split(",")), text))
+            elif mark == "+":
+                about, _, text = rest.partition(" :: ")
+                found[-1].facts.append((about, text))
             elif mark == "-":
                 found[-1].sessions[-1].append((frozenset(), rest))
             elif line and mark != "#":
@@ -90,6 +95,9 @@ def filled(world: World) -> Store:
     for slug, content in world.pages.items():
         page, chunks, names = parse_page(world.name, slug, content, trust=Trust.USER_WRITTEN, now=NOW)
         store.put_page(page, chunks, names)
+    told = Provenance("wellkept:remember", None, None)
+    facts = [Fact(None, world.name, text, about, "fact", told) for about, text in world.facts]
+    store.put_facts(world.name, None, facts, NOW)
     return store
 
 
@@ -102,7 +110,7 @@ def seen(world: World) -> Iterator[Seen]:
             asked = terms(text)
             fits = arm.fit(store, world.name, asked)
             slug = fits[0].page.slug if fits and fits[0].page.slug not in shown else None
-            evidence = dict(arm.evidence(fits, need(text), arm.names(fits[0].page, text))) if slug else {}
+            evidence = dict(arm.evidence(fits, need(text), arm.names(fits[0], text))) if slug else {}
             yield Seen(world.name, world.language, text, wanted, slug, evidence)
             shown |= wanted
     store.close()
@@ -120,7 +128,7 @@ def counted(turns: Sequence[Seen], fired: Sequence[bool]) -> dict[str, str]:
     }
 
 
-def fitted(turns: Sequence[Seen]) -> dict[str, float]:
+def fitted(turns: Sequence[Seen], penalty: float = PENALTY) -> dict[str, float]:
     """Weights by logistic regression with a ridge, the constant left free."""
     import numpy as np
 
@@ -128,7 +136,7 @@ def fitted(turns: Sequence[Seen]) -> dict[str, float]:
     names = list(judged[0].evidence)
     rows = np.array([[one.evidence[name] for name in names] for one in judged])
     right = np.array([float(one.slug in one.wanted) for one in judged])
-    ridge = np.eye(len(names)) * PENALTY
+    ridge = np.eye(len(names)) * penalty
     ridge[0, 0] = 1e-3
     weights = np.zeros(len(names))
     for _ in range(50):
