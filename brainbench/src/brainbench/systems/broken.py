@@ -45,7 +45,7 @@ class Broken(System):
     def __init__(self, whole: System) -> None:
         self.whole = whole
         self.version, self.alone, self.inside = whole.version, whole.alone, whole.inside
-        self.tells_turns = whole.tells_turns
+        self.tells_turns, self.hands_over = whole.tells_turns, whole.hands_over
         self.can = whole.can - {Capability.HOOK_PROCESS} if self.speaks else whole.can
 
     @property
@@ -71,6 +71,7 @@ class Remembering(Broken):
 
     def __init__(self, whole: System) -> None:
         super().__init__(whole)
+        self.hands_over = False
         self._written: dict[tuple[str, str], str] = {}
         self._kept: dict[str, dict[tuple[str, str], str]] = {}
 
