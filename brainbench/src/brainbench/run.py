@@ -42,7 +42,9 @@ WORTH_A_WORKER = 300
 EVERY_PAGE = 1_000_000
 """The page budget of a system in UNBOUNDED."""
 FILLING = 4
-"""How many times the time of a fixture a system may spend on writing the pages of one large brain."""
+"""How many times the time of a fixture a system may spend on writing the pages of a large brain, whatever its size."""
+PAGES_A_FIXTURE = 1_000
+"""It may spend the time of a fixture on so many pages of it, if that is more."""
 HOME = Path(__file__).parent
 
 
@@ -322,7 +324,8 @@ def _as_met_by(system: str, seam: SeamConfig) -> SeamConfig:
 @contextmanager
 def laid_out(choice: Choice, corpus: Corpus) -> Iterator[list[Task]]:
     """The tasks of a choice, with the large brains that they are played in laid into files for as long as it takes."""
-    with brains.laid_out(corpus, FILLING * choice.fixture_seconds) as large:
+    seconds = choice.fixture_seconds
+    with brains.laid_out(corpus, lambda pages: seconds * max(FILLING, pages / PAGES_A_FIXTURE)) as large:
         yield tasks_of(choice, corpus, large)
 
 

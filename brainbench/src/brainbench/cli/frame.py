@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import select
 import signal
 import sys
 import threading
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 PROFILE = "conformance"
+READER_GONE = 128 + 13
+"""The exit code where nobody reads standard output any more: what a shell tells of a program that SIGPIPE ended."""
 BASELINE = "evidence/baselines/conformance.json"
 
 
@@ -95,27 +98,49 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
         except (click.ClickException, click.exceptions.Exit):
             raise
         except Exception as error:
+            if isinstance(error, BrokenPipeError) and _nobody_reads():
+                _say_no_more()
+                sys.exit(READER_GONE)
             if isinstance(error, OSError) and error.strerror:
                 click.echo(f"brainbench: inconclusive: output: {error.strerror}", err=True)
             else:
                 traceback.print_exc()
                 click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
-            with suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _say_no_more()
             sys.exit(2)
 
     return run
 
 
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader has ended: other pipes of a run may break too."""
+    try:
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in asked.poll(0))
+    except (AttributeError, OSError, ValueError):
+        return True  # no poll on Windows, and no fileno where output is captured
+
+
+def _say_no_more() -> None:
+    """Let standard output lead nowhere, or Python complains once more of what is buffered while it ends."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 @contextmanager
 def printing() -> Iterator[None]:
-    """OutputError where standard output takes nothing any more: a full disk, or a pipe whose reader has ended."""
+    """OutputError where standard output takes nothing any more, as on a full disk.
+
+    Where the reader of a pipe has ended, as `head` does, the command ends as quietly as any other.
+    """
     try:
         yield
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        with open(os.devnull, "wb") as nowhere:  # or Python complains once more of what is buffered while it ends
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        _say_no_more()
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 

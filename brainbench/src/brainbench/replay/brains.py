@@ -105,4 +105,5 @@ class Filling:
 
     def _too_slow(self, done: int) -> str:
         rounds = "" if self._rounds == 1 else f"; it was filled {self._rounds - 1} times before, see System.keep"
-        return f"wrote {done:,} of {len(self._pages):,} pages when its {self._limit:g} s for that were over{rounds}"
+        told = f"wrote {done:,} of {len(self._pages):,} pages when its {self._limit:g} s for that were over{rounds}"
+        return f"{told}; a larger --timeout gives it more"
