@@ -11,12 +11,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from brainbench.cli import main
+from brainbench.cli import frame, main
 from brainbench.cli.frame import reported
 from brainbench.errors import CorpusError
 from brainbench.model import Replayed
@@ -491,3 +492,14 @@ def test_another_pipe_that_breaks_is_no_silence(
     os.close(reading)
     assert ended.value.code == 2
     assert capfd.readouterr().err == "brainbench: inconclusive: output: Broken pipe\n"
+
+
+def test_a_long_run_in_a_log_says_how_far_it_is_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 30.0, 61.0, 61.0, 90.0, 122.0, 122.0])
+    monkeypatch.setattr(frame, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    with frame.progress_bar("playing") as progress:
+        for done in (10, 20, 30, 1_954):
+            progress(done, 1_954)
+    assert capsys.readouterr().err == "playing: 20 of 1,954\nplaying: 1,954 of 1,954\n"

@@ -9,6 +9,7 @@ import select
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +34,8 @@ READER_GONE = 128 + 13
 BASELINE = "evidence/baselines/conformance.json"
 
 
+QUIET_SECONDS = 60.0
+"""How long a run says nothing where no bar is shown."""
 PLACE = click.Path(path_type=Path, readable=False)
 """A corpus directory. Whether it can be read is for the loader to say, with all that is wrong beside it."""
 
@@ -203,9 +206,9 @@ def choice_of(flags: dict[str, Any]) -> Choice:
 
 @contextmanager
 def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int], None]]:
-    """A bar with counts and time left on standard error, if that is a terminal."""
+    """A bar with counts and time left on standard error, if that is a terminal; else a line a minute."""
     if not sys.stderr.isatty():
-        yield lambda done, of: None
+        yield _line_a_minute(doing)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -214,6 +217,19 @@ def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _line_a_minute(doing: str) -> Callable[[int, int], None]:
+    """Says how far it is, so that nobody takes a long run in a log for one that hangs."""
+    last = time.monotonic()
+
+    def progress(done: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= QUIET_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{doing}: {done:,} of {of:,}", err=True)
+
+    return progress
 
 
 def add_to_ledger(line: Sweep, asked: Path | None) -> None:

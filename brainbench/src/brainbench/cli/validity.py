@@ -70,7 +70,9 @@ def probe(as_json: bool, **flags: Any) -> None:
     """
     from brainbench.probe import probe as probed
 
-    found = probed(_one_system(choice_of(flags)), _note)
+    choice = _one_system(choice_of(flags))
+    with progress_bar() as progress:
+        found = probed(choice, _note, progress)
     with printing():
         click.echo(to_line(_probe_document(found)) if as_json else _probe_text(found), nl=False)
     idle = [f for f in found if f.verdict == "NOT BREACHED"]

@@ -167,7 +167,6 @@ def admit(name: str) -> bytes:
 
 def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
-    peak = _peak_mb()
     try:
         system = opened_for(task)
         losses = system.losses
@@ -175,7 +174,7 @@ def play(task: Task) -> bytes:
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
         lost = task.system not in _open_systems
-        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), peak, lost))
+        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), _peak_mb(), lost))
 
 
 def _peak_mb() -> float:
