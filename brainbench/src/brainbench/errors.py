@@ -22,6 +22,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+def verdict_line(verdict: str, reason: str, text: str) -> str:
+    """The one form of a line on standard error that says why a command did not end with 0.
+
+    >>> verdict_line("fail", "threshold", "core: push_recall: 0.61 is below 0.7")
+    'brainbench: fail: threshold: core: push_recall: 0.61 is below 0.7'
+    """
+    return f"brainbench: {verdict}: {reason}: {text}"
+
+
 class BenchError(Exception):
     """The root of everything that brainbench raises on purpose; `reason` is the word printed first."""
 

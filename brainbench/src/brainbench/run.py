@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from brainbench import corpus as corpora
 from brainbench import gold as golds
@@ -107,7 +108,7 @@ def choose(
     access: Access | None = None,
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
-    where = _corpus_place(fixtures, gold, corpus)
+    where = corpus_place(fixtures, gold, corpus)
     seams = tuple(seam_named(name) for name in _listed(harness, tuple(SEAMS), "--harness"))
     modes = {}
     if hook_inproc:
@@ -279,16 +280,25 @@ def _standing(system: str) -> str:
     return "built in"
 
 
-def _corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> tuple[Path, Path, str]:
+class CorpusPlace(NamedTuple):
+    """Where a corpus lies, and what it is called."""
+
+    fixtures: Path
+    gold: Path
+    corpus: str
+
+
+def corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> CorpusPlace:
+    """The corpus that the flags name. UsageError where there is none, or two are named."""
     if fixtures is None and gold is None:
         directory = corpora.find(corpus or "core")
-        return directory / "fixtures", directory / "gold", corpus or "core"
+        return CorpusPlace(directory / "fixtures", directory / "gold", corpus or "core")
     if corpus is not None:
         raise UsageError("--corpus: give either --corpus NAME or --fixtures DIR --gold DIR, not both")
     if fixtures is None or gold is None:
         missing = "--fixtures" if fixtures is None else "--gold"
         raise UsageError(f"{missing}: --fixtures DIR and --gold DIR go together")
-    return fixtures, gold, (fixtures.absolute().parent.name or "corpus")
+    return CorpusPlace(fixtures, gold, fixtures.absolute().parent.name or "corpus")
 
 
 def _listed(value: str, known: tuple[str, ...], flag: str) -> tuple[str, ...]:

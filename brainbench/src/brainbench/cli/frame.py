@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from brainbench.errors import BenchError, CorpusError, OutputError
+from brainbench.errors import BenchError, CorpusError, OutputError, verdict_line
 
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
@@ -89,14 +89,14 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
                 click.echo(str(fault), err=True)
             files = len({fault.file for fault in error.faults})
             count = f"{len(error.faults)} fault{'s'[: len(error.faults) > 1]} in {files} file{'s'[: files > 1]}"
-            click.echo(f"brainbench: inconclusive: schema: {count}", err=True)
+            click.echo(verdict_line("inconclusive", "schema", count), err=True)
             sys.exit(2)
         except BenchError as error:
             for line in str(error).splitlines():
-                click.echo(f"brainbench: inconclusive: {error.reason}: {line}", err=True)
+                click.echo(verdict_line("inconclusive", error.reason, line), err=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            click.echo("brainbench: inconclusive: interrupted: nothing was written", err=True)
+            click.echo(verdict_line("inconclusive", "interrupted", "nothing was written"), err=True)
             sys.exit(2)
         except (click.ClickException, click.exceptions.Exit):
             raise
@@ -105,10 +105,12 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
                 _say_no_more()
                 sys.exit(READER_GONE)
             if isinstance(error, OSError) and error.strerror:
-                click.echo(f"brainbench: inconclusive: output: {error.strerror}", err=True)
+                click.echo(verdict_line("inconclusive", "output", error.strerror), err=True)
             else:
                 traceback.print_exc()
-                click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
+                click.echo(
+                    verdict_line("inconclusive", "internal", "a fault of brainbench; please report it"), err=True
+                )
             _say_no_more()
             sys.exit(2)
 
@@ -147,12 +149,21 @@ def printing() -> Iterator[None]:
         raise OutputError(f"standard output: {error.strerror or error}") from error
 
 
-def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
-    """The flags that choose what is measured, on what and where."""
+def place_options(command: Callable[P, T]) -> Callable[P, T]:
+    """The flags that name a corpus, for commands that play nothing."""
     options = [
         click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
         click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
         click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
+    """The flags that choose what is measured, on what and where."""
+    options = [
         click.option(
             "--system",
             "systems",
@@ -189,7 +200,7 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
     ]
     for option in reversed(options):
         command = option(command)
-    return command
+    return place_options(command)
 
 
 def choice_of(flags: dict[str, Any]) -> Choice:
@@ -256,13 +267,13 @@ def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) ->
     """
     lines = list(outcome.lines()) if outcome is not None else []
     if outcome is None or outcome.verdict == "pass":
-        lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
+        lines += [verdict_line("inconclusive", "seed_failure", f"{s}: {f}: {why}") for s, f, why in board.seed_failures]
         if outcome is None:
-            lines += [f"brainbench: inconclusive: panel: {text}" for text in board.panel_failures]
+            lines += [verdict_line("inconclusive", "panel", text) for text in board.panel_failures]
         bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
         for cell in bad:
             why = f"{cell.status}; the scoreboard says why" if shown else cell.reason
-            lines.append(f"brainbench: inconclusive: error_share: {cell.key}: {why}")
+            lines.append(verdict_line("inconclusive", "error_share", f"{cell.key}: {why}"))
     for line in lines:
         click.echo(line, err=True)
     if outcome is not None and outcome.verdict != "pass":
