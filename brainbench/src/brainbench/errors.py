@@ -13,7 +13,8 @@ BenchError
     ├── Unsupported   ... because it never said it could
     └── SystemLost    ... because what runs it hung, ended, or no longer keeps to the protocol
 
-Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured).
+Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured); with
+141, silently, where nobody reads its standard output any more.
 """
 
 from __future__ import annotations
