@@ -29,6 +29,7 @@ from brainbench.model import (
 from brainbench.replay import worker
 from brainbench.replay.admission import PLANTED
 from brainbench.systems import System
+from brainbench.systems.baselines import Bm25
 
 
 class Polite(System):
@@ -397,3 +398,22 @@ class Dawdling(Polite):
         if len(pages) > 50:
             time.sleep(0.2)
         super().write_pages(pages)
+
+
+class Passing(Bm25):
+    """Claims that its snapshots are files, and answers with whatever page a twin noted in one."""
+
+    hands_over = True
+    noted = ""
+
+    def hand_over(self, name: str) -> Path:
+        file = Path(tempfile.mkdtemp()) / name
+        file.write_text("people/p-9")
+        return file
+
+    def take_over(self, name: str, file: Path) -> bool:
+        self.noted = file.read_text()
+        return False
+
+    def search(self, source: str, query: str, limit: int) -> Sequence[SearchHit]:
+        return [SearchHit(self.noted, query, "")] if self.noted else super().search(source, query, limit)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -9,17 +11,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from brainbench.cli import main
+from brainbench.cli import frame, main
+from brainbench.cli.frame import reported
 from brainbench.errors import CorpusError
 from brainbench.model import Replayed
 from brainbench.replay import observations_hash
 from brainbench.run import ALONE, choose, measure
 
+BRAINBENCH = (sys.executable, "-m", "brainbench")
 MINI = Path(__file__).parent / "data" / "mini-v1"
 LENIENT = 'schema_version = 1\nname = "lenient"\n[floors.v1.all]\nfalse_fire_rate = { max = 1 }\n'
 
@@ -455,3 +460,46 @@ def test_output_that_cannot_be_printed_is_no_regression(place: Path) -> None:
     assert done.stderr.startswith(b"brainbench: inconclusive: output: ")
     assert done.stderr.endswith(b"No space left on device\n")
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["validate", "--corpus", "pocket"]])
+def test_a_reader_that_has_ended_ends_the_command_without_a_word(words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([*BRAINBENCH, *words], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_head_gets_its_lines_and_nothing_is_complained_of() -> None:
+    command = f"{shlex.join([*BRAINBENCH, 'list'])} | head -n 1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("systems\n", "")
+
+
+def test_another_pipe_that_breaks_is_no_silence(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    @reported
+    def command() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        with pytest.raises(SystemExit) as ended:
+            command()
+    os.close(reading)
+    assert ended.value.code == 2
+    assert capfd.readouterr().err == "brainbench: inconclusive: output: Broken pipe\n"
+
+
+def test_a_long_run_in_a_log_says_how_far_it_is_once_a_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 30.0, 61.0, 61.0, 90.0, 122.0, 122.0])
+    monkeypatch.setattr(frame, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    with frame.progress_bar("playing") as progress:
+        for done in (10, 20, 30, 1_954):
+            progress(done, 1_954)
+    assert capsys.readouterr().err == "playing: 20 of 1,954\nplaying: 1,954 of 1,954\n"

@@ -46,7 +46,7 @@ def seen() -> Played:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(validity, "findings", keep)
-        patch.setattr(validity, "_seen_alike", lambda run, system, told: alike(system))
+        patch.setattr(validity, "_seen_alike", lambda run, system, told, progress: alike(system))
         found = panel(choose(corpus="pocket", systems=("wellkept",), harness="openclaw"), find_profile("conformance"))
     assert found.broken == ()
     return kept[0]
@@ -260,7 +260,7 @@ def test_a_memory_that_was_not_admitted_is_not_played_again_either(monkeypatch: 
     run = measure(choose(fixtures=MINI / "fixtures", gold=MINI / "gold", systems=names, harness="openclaw"))
     kept: list[Any] = []
     monkeypatch.setattr(validity, "played", lambda *given, **how: kept.append(how["refused"]) or Sweep())
-    validity._seen_alike(run, names[0], lambda what: None)
+    validity._seen_alike(run, names[0], lambda what: None, lambda done, of: None)
     assert [list(refused) for refused in kept] == [["misbehaving:Crashing"]] * len(validity.WAYS)
 
 

@@ -87,7 +87,7 @@ def test_a_whole_system_that_cannot_be_trusted_leaves_its_probes_untested(
     whole = probes.measure(choice).board
     cells = tuple(replace(cell, status=status, reason="3 of 9 fixtures could not be seeded") for cell in whole.cells)
     monkeypatch.setattr(probes, "PROBES", {"false_fire_rate": PROBES["false_fire_rate"]})
-    (told,) = probes._each(choice, replace(whole, cells=cells), lambda what: None)
+    (told,) = probes._each(choice, replace(whole, cells=cells), lambda what: None, lambda done, of: None)
     assert (told.verdict, told.why) == ("untested", "3 of 9 fixtures could not be seeded")
 
 

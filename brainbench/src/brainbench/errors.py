@@ -13,13 +13,23 @@ BenchError
     ├── Unsupported   ... because it never said it could
     └── SystemLost    ... because what runs it hung, ended, or no longer keeps to the protocol
 
-Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured).
+Every command ends with exit code 0 (pass), 1 (a measured rule broke) or 2 (nothing trustworthy was measured); with
+141, silently, where nobody reads its standard output any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+def verdict_line(verdict: str, reason: str, text: str) -> str:
+    """The one form of a line on standard error that says why a command did not end with 0.
+
+    >>> verdict_line("fail", "threshold", "core: push_recall: 0.61 is below 0.7")
+    'brainbench: fail: threshold: core: push_recall: 0.61 is below 0.7'
+    """
+    return f"brainbench: {verdict}: {reason}: {text}"
 
 
 class BenchError(Exception):

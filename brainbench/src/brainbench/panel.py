@@ -408,7 +408,9 @@ def panel(
     told("playing the panel")
     run = measure(wide, progress)
     gold = golds.read(run.corpus, choice.gold)
-    played = Played(run, system, gold, profile, tuple(_oracle_cells(run, gold)), _seen_alike(run, system, told))
+    played = Played(
+        run, system, gold, profile, tuple(_oracle_cells(run, gold)), _seen_alike(run, system, told, progress)
+    )
     board = run.board
     return Panel(
         system=system,
@@ -450,7 +452,9 @@ def _trouble(played: Played, name: str, suite: str) -> str:
     return ""
 
 
-def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str, str]:
+def _seen_alike(
+    run: Run, system: str, told: Callable[[str], None], progress: Callable[[int, int], None]
+) -> dict[str, str]:
     """Hashes of what was seen of the system and of `random`: first, again, with other jobs and in another order."""
     names = (system, "random")
     choice = replace(run.choice, systems=names)
@@ -461,7 +465,9 @@ def _seen_alike(run: Run, system: str, told: Callable[[str], None]) -> dict[str,
             told(f"playing {way}")
             workers = (2 if jobs == 1 else 1) if way == "with other jobs" else jobs
             order = (lambda task: task.run_id[::-1]) if way == "in another order" else (lambda task: task.run_id)
-            replays = played(choice, tasks, jobs=workers, order=order, refused=run.refused).replays
+            replays = played(
+                choice, tasks, jobs=workers, order=order, refused=run.refused, done=lambda n: progress(n, len(tasks))
+            ).replays
             seen |= {f"{name}/{way}": observations_hash(r for r in replays if r.system == name) for name in names}
     return seen
 

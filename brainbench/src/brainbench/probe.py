@@ -56,25 +56,32 @@ class Probed:
     why: str = ""
 
 
-def probe(choice: Choice, told: Callable[[str], None] = lambda what: None) -> tuple[Probed, ...]:
+def probe(
+    choice: Choice,
+    told: Callable[[str], None] = lambda what: None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> tuple[Probed, ...]:
     """What every break does to the first system of the choice, through its first seam.
 
-    `told` hears what is being played. NothingMeasured where a gated metric has no probe, or none could be tried.
+    `told` hears what is being played, `progress` how many of its replays are done, of how many. NothingMeasured where
+    a gated metric has no probe, or none could be tried.
     """
     missing = [name for name, metric in METRICS.items() if metric.gated and name not in PROBES]
     if missing:
         raise NothingMeasured(f"{', '.join(missing)}: gated without a probe; add a line to PROBES, or do not gate it")
     narrow = replace(choice, systems=choice.systems[:1], seams=choice.seams[:1])
     told("the whole system")
-    whole = measure(narrow).board
-    found = tuple(_each(narrow, whole, told))
+    whole = measure(narrow, progress).board
+    found = tuple(_each(narrow, whole, told, progress))
     if all(probed.verdict == "untested" for probed in found):
         raise NothingMeasured("no probe could be tried: " + "; ".join(dict.fromkeys(p.why for p in found)))
     return found
 
 
-def _each(choice: Choice, whole: Scoreboard, told: Callable[[str], None]) -> Iterator[Probed]:
-    for metric, tried in PROBES.items():
+def _each(
+    choice: Choice, whole: Scoreboard, told: Callable[[str], None], progress: Callable[[int, int], None]
+) -> Iterator[Probed]:
+    for number, (metric, tried) in enumerate(PROBES.items(), 1):
         cell = _cell(whole, tried.suite)
         base = cell.metrics.get(metric) if cell is not None else None
         if cell is None or base is None or cell.status != "scored":
@@ -82,10 +89,10 @@ def _each(choice: Choice, whole: Scoreboard, told: Callable[[str], None]) -> Ite
             yield Probed(metric, tried.broken, None, None, "untested", reason)
             continue
         name = f"{tried.broken}:{choice.systems[0]}"
-        told(f"{tried.broken} for {metric}")
-        board = measure(
-            replace(choice, systems=(name,), suites=(tried.suite,), traits={name: traits_of(name, choice.access)})
-        ).board
+        told(f"break {number} of {len(PROBES)}, {tried.broken} for {metric}")
+        traits = {name: traits_of(name, choice.access)}
+        broken = replace(choice, systems=(name,), suites=(tried.suite,), traits=traits)
+        board = measure(broken, progress).board
         yield _probed(metric, tried, whole, _named(board, choice.systems[0]), base)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from brainbench import corpus as corpora
 from brainbench import gold as golds
@@ -42,7 +43,9 @@ WORTH_A_WORKER = 300
 EVERY_PAGE = 1_000_000
 """The page budget of a system in UNBOUNDED."""
 FILLING = 4
-"""How many times the time of a fixture a system may spend on writing the pages of one large brain."""
+"""How many times the time of a fixture a system may spend on writing the pages of a large brain, whatever its size."""
+PAGES_A_FIXTURE = 1_000
+"""It may spend the time of a fixture on so many pages of it, if that is more."""
 HOME = Path(__file__).parent
 
 
@@ -105,7 +108,7 @@ def choose(
     access: Access | None = None,
 ) -> Choice:
     """What the flags of `brainbench run` ask for. UsageError names the flag and the valid values."""
-    where = _corpus_place(fixtures, gold, corpus)
+    where = corpus_place(fixtures, gold, corpus)
     seams = tuple(seam_named(name) for name in _listed(harness, tuple(SEAMS), "--harness"))
     modes = {}
     if hook_inproc:
@@ -277,16 +280,25 @@ def _standing(system: str) -> str:
     return "built in"
 
 
-def _corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> tuple[Path, Path, str]:
+class CorpusPlace(NamedTuple):
+    """Where a corpus lies, and what it is called."""
+
+    fixtures: Path
+    gold: Path
+    corpus: str
+
+
+def corpus_place(fixtures: Path | None, gold: Path | None, corpus: str | None) -> CorpusPlace:
+    """The corpus that the flags name. UsageError where there is none, or two are named."""
     if fixtures is None and gold is None:
         directory = corpora.find(corpus or "core")
-        return directory / "fixtures", directory / "gold", corpus or "core"
+        return CorpusPlace(directory / "fixtures", directory / "gold", corpus or "core")
     if corpus is not None:
         raise UsageError("--corpus: give either --corpus NAME or --fixtures DIR --gold DIR, not both")
     if fixtures is None or gold is None:
         missing = "--fixtures" if fixtures is None else "--gold"
         raise UsageError(f"{missing}: --fixtures DIR and --gold DIR go together")
-    return fixtures, gold, (fixtures.absolute().parent.name or "corpus")
+    return CorpusPlace(fixtures, gold, fixtures.absolute().parent.name or "corpus")
 
 
 def _listed(value: str, known: tuple[str, ...], flag: str) -> tuple[str, ...]:
@@ -322,7 +334,8 @@ def _as_met_by(system: str, seam: SeamConfig) -> SeamConfig:
 @contextmanager
 def laid_out(choice: Choice, corpus: Corpus) -> Iterator[list[Task]]:
     """The tasks of a choice, with the large brains that they are played in laid into files for as long as it takes."""
-    with brains.laid_out(corpus, FILLING * choice.fixture_seconds) as large:
+    seconds = choice.fixture_seconds
+    with brains.laid_out(corpus, lambda pages: seconds * max(FILLING, pages / PAGES_A_FIXTURE)) as large:
         yield tasks_of(choice, corpus, large)
 
 

@@ -38,7 +38,7 @@ def read(directory: Path) -> corpus.Corpus:
 
 @pytest.mark.req("C-802")
 def test_a_brain_lies_in_a_file_while_it_is_needed() -> None:
-    with brains.laid_out(read(POCKET), 7.0) as large:
+    with brains.laid_out(read(POCKET), lambda pages: 7.0) as large:
         assert list(large) == ["brain-1k"]
         laid = large["brain-1k"]
         assert laid.seconds == 7.0
@@ -73,7 +73,7 @@ def test_a_brain_that_is_not_what_is_listed_stops_run_and_validate(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
     place = changed(tmp_path, change)
-    with pytest.raises(CorpusError, match=said), brains.laid_out(read(place), 1.0):
+    with pytest.raises(CorpusError, match=said), brains.laid_out(read(place), float):
         pass
     where = ("--fixtures", str(place / "fixtures"), "--gold", str(place / "gold"))
     for command in (("validate",), ("run", "--system", "null")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -49,3 +50,23 @@ def test_what_was_written_before_is_forgotten_where_nothing_is_restored(run: Run
     assert brought(system, "zebra") == []
     assert system.restore("nothing") is False
     assert brought(system, "zebra") == []
+
+
+@pytest.mark.parametrize("broken", ["titles-only", "never-silent", "degraded", "one-source"])
+def test_pages_that_are_given_at_once_are_broken_at_once_as_one_by_one(broken: str, run: RunContext) -> None:
+    names = ("Ada Lovelace", "Orla Brant", "Emil Krog")
+    pages = [PageIn("default", f"people/{n}", page(name, "countess", "x")) for n, name in enumerate(names)]
+    single, together = load_system(f"{broken}:bm25"), load_system(f"{broken}:bm25")
+    calls: list[int] = []
+    whole: Any = together.whole  # type: ignore[attr-defined]
+    whole.write_pages = lambda given: [calls.append(len(given)), *map(whole.write_page, given)]
+    for system in (single, together):
+        system.open(run)
+    for one in pages:
+        single.write_page(one)
+    together.write_pages(pages)
+    assert calls == [6 if broken == "one-source" else 3]
+    assert brought(single, "countess Ada Lovelace zebra") == brought(together, "countess Ada Lovelace zebra")
+    assert single.read_pages("default", [p.slug for p in pages]) == together.read_pages(
+        "default", [p.slug for p in pages]
+    )

@@ -15,6 +15,8 @@ _FAMILY_CHARS = 3
 _OPENERS = "\"'[(«“„‘`「『（【"
 _CLOSERS = "\"'])»”“’`」』）】"
 
+_LEADING, _TRAILING = _OPENERS + " ", _CLOSERS + " "
+
 _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
 _ACCENTED = regex.compile(r"(?V1)([[\p{Latin}\p{Greek}\p{Arabic}\p{Hebrew}]&&\p{L}])\p{M}+")
 _EAST_ASIAN = regex.compile(r"[\p{Han}\p{Hangul}][\p{Han}\p{Hangul}\p{Hiragana}\p{Katakana}]+")
@@ -112,7 +114,7 @@ def _norm(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return text.lstrip(_OPENERS + " ").rstrip(_CLOSERS + " ")
+    return text.lstrip(_LEADING).rstrip(_TRAILING)
 
 
 def _fold(text: str) -> str:
@@ -123,7 +125,7 @@ def _fold(text: str) -> str:
         letters = normalize("NFC", norm(text)).translate(_FOLDED)
         bare = _ACCENTED.sub(r"\1", normalize("NFKD", letters))
         text = norm(normalize("NFC", bare).translate(_FOLDED))
-        if text == before:
+        if text == before or (text.isascii() and "`" not in text):
             break
     return text
 

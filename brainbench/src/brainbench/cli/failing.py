@@ -85,13 +85,13 @@ def _corpus_of(run: StoredRun, name: str, flags: dict[str, Any]) -> tuple[Corpus
     """The corpus that was played, with its gold: the one that the result names, or where the flags say it is."""
     from brainbench import corpus as corpora
     from brainbench import gold as golds
-    from brainbench.run import choose
+    from brainbench.run import corpus_place
 
     board = run.meta.native
     corpus = board.corpus if flags["fixtures"] is None and flags["gold"] is None else None
     hint = "; name what was played with --fixtures DIR --gold DIR"
     try:
-        place = choose(fixtures=flags["fixtures"], gold=flags["gold"], corpus=corpus, systems=("null",))
+        place = corpus_place(flags["fixtures"], flags["gold"], corpus)
     except UsageError as error:
         raise UsageError(f"{error}{hint if corpus else ''}") from None
     if golds.fixtures_hash(place.fixtures, place.gold) != board.fixtures_hash:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import select
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from brainbench.errors import BenchError, CorpusError, OutputError
+from brainbench.errors import BenchError, CorpusError, OutputError, verdict_line
 
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
@@ -27,9 +29,13 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 PROFILE = "conformance"
+READER_GONE = 128 + 13
+"""The exit code where nobody reads standard output any more: what a shell tells of a program that SIGPIPE ended."""
 BASELINE = "evidence/baselines/conformance.json"
 
 
+QUIET_SECONDS = 60.0
+"""How long a run says nothing where no bar is shown."""
 PLACE = click.Path(path_type=Path, readable=False)
 """A corpus directory. Whether it can be read is for the loader to say, with all that is wrong beside it."""
 
@@ -83,48 +89,81 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
                 click.echo(str(fault), err=True)
             files = len({fault.file for fault in error.faults})
             count = f"{len(error.faults)} fault{'s'[: len(error.faults) > 1]} in {files} file{'s'[: files > 1]}"
-            click.echo(f"brainbench: inconclusive: schema: {count}", err=True)
+            click.echo(verdict_line("inconclusive", "schema", count), err=True)
             sys.exit(2)
         except BenchError as error:
             for line in str(error).splitlines():
-                click.echo(f"brainbench: inconclusive: {error.reason}: {line}", err=True)
+                click.echo(verdict_line("inconclusive", error.reason, line), err=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            click.echo("brainbench: inconclusive: interrupted: nothing was written", err=True)
+            click.echo(verdict_line("inconclusive", "interrupted", "nothing was written"), err=True)
             sys.exit(2)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except Exception as error:
+            if isinstance(error, BrokenPipeError) and _nobody_reads():
+                _say_no_more()
+                sys.exit(READER_GONE)
             if isinstance(error, OSError) and error.strerror:
-                click.echo(f"brainbench: inconclusive: output: {error.strerror}", err=True)
+                click.echo(verdict_line("inconclusive", "output", error.strerror), err=True)
             else:
                 traceback.print_exc()
-                click.echo("brainbench: inconclusive: internal: a fault of brainbench; please report it", err=True)
-            with suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                click.echo(
+                    verdict_line("inconclusive", "internal", "a fault of brainbench; please report it"), err=True
+                )
+            _say_no_more()
             sys.exit(2)
 
     return run
 
 
+def _nobody_reads() -> bool:
+    """Whether standard output is a pipe whose reader has ended: other pipes of a run may break too."""
+    try:
+        asked = select.poll()
+        asked.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in asked.poll(0))
+    except (AttributeError, OSError, ValueError):
+        return True  # no poll on Windows, and no fileno where output is captured
+
+
+def _say_no_more() -> None:
+    """Let standard output lead nowhere, or Python complains once more of what is buffered while it ends."""
+    with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
 @contextmanager
 def printing() -> Iterator[None]:
-    """OutputError where standard output takes nothing any more: a full disk, or a pipe whose reader has ended."""
+    """OutputError where standard output takes nothing any more, as on a full disk.
+
+    Where the reader of a pipe has ended, as `head` does, the command ends as quietly as any other.
+    """
     try:
         yield
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        with open(os.devnull, "wb") as nowhere:  # or Python complains once more of what is buffered while it ends
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        _say_no_more()
         raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def place_options(command: Callable[P, T]) -> Callable[P, T]:
+    """The flags that name a corpus, for commands that play nothing."""
+    options = [
+        click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
+        click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
+        click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
     """The flags that choose what is measured, on what and where."""
     options = [
-        click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native."),
-        click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures."),
-        click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]"),
         click.option(
             "--system",
             "systems",
@@ -161,7 +200,7 @@ def corpus_options(command: Callable[P, T]) -> Callable[P, T]:
     ]
     for option in reversed(options):
         command = option(command)
-    return command
+    return place_options(command)
 
 
 def choice_of(flags: dict[str, Any]) -> Choice:
@@ -178,9 +217,9 @@ def choice_of(flags: dict[str, Any]) -> Choice:
 
 @contextmanager
 def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int], None]]:
-    """A bar with counts and time left on standard error, if that is a terminal."""
+    """A bar with counts and time left on standard error, if that is a terminal; else a line a minute."""
     if not sys.stderr.isatty():
-        yield lambda done, of: None
+        yield _line_a_minute(doing)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -189,6 +228,19 @@ def progress_bar(doing: str = "playing fixtures") -> Iterator[Callable[[int, int
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _line_a_minute(doing: str) -> Callable[[int, int], None]:
+    """Says how far it is, so that nobody takes a long run in a log for one that hangs."""
+    last = time.monotonic()
+
+    def progress(done: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= QUIET_SECONDS:
+            last = time.monotonic()
+            click.echo(f"{doing}: {done:,} of {of:,}", err=True)
+
+    return progress
 
 
 def add_to_ledger(line: Sweep, asked: Path | None) -> None:
@@ -215,13 +267,13 @@ def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) ->
     """
     lines = list(outcome.lines()) if outcome is not None else []
     if outcome is None or outcome.verdict == "pass":
-        lines += [f"brainbench: inconclusive: seed_failure: {s}: {f}: {why}" for s, f, why in board.seed_failures]
+        lines += [verdict_line("inconclusive", "seed_failure", f"{s}: {f}: {why}") for s, f, why in board.seed_failures]
         if outcome is None:
-            lines += [f"brainbench: inconclusive: panel: {text}" for text in board.panel_failures]
+            lines += [verdict_line("inconclusive", "panel", text) for text in board.panel_failures]
         bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
         for cell in bad:
             why = f"{cell.status}; the scoreboard says why" if shown else cell.reason
-            lines.append(f"brainbench: inconclusive: error_share: {cell.key}: {why}")
+            lines.append(verdict_line("inconclusive", "error_share", f"{cell.key}: {why}"))
     for line in lines:
         click.echo(line, err=True)
     if outcome is not None and outcome.verdict != "pass":

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from brainbench.cli.frame import PLACE, Command, reported
+from brainbench.cli.frame import Command, place_options, reported
 from brainbench.errors import IncompatibleError
 from brainbench.write import to_line
 
@@ -27,9 +27,7 @@ def labels() -> None:
 
 
 @labels.command(cls=Command)
-@click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native.")
-@click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures.")
-@click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]")
+@place_options
 @click.option("--share", type=float, default=0.1, show_default=True, help="Share of each category and stratum.")
 @click.option("--seed", type=int, required=True, help="Draws the sample; take another one for each round.")
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="Write the sheet here.")
@@ -42,11 +40,11 @@ def sheet(fixtures: Path | None, gold: Path | None, corpus: str | None, share: f
       brainbench labels sheet --corpus core --share 0.1 --seed 7 --out sheet.json
     """
     from brainbench.labels.sheet import sheet as drawn
-    from brainbench.run import choose
+    from brainbench.run import corpus_place
     from brainbench.write import check_place, write_json
 
     check_place(out)
-    place = choose(fixtures=fixtures, gold=gold, corpus=corpus, systems=("null",))
+    place = corpus_place(fixtures, gold, corpus)
     made = drawn(place.fixtures, place.gold, corpus=place.corpus, share=share, seed=seed)
     write_json(out, made)
     asked = sum(len(f[part]) for f in made["fixtures"] for part in ("turns", "facts", "answers"))
@@ -54,9 +52,7 @@ def sheet(fixtures: Path | None, gold: Path | None, corpus: str | None, share: f
 
 
 @labels.command(cls=Command)
-@click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native.")
-@click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures.")
-@click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]")
+@place_options
 @click.option("--sheet", "drawn", type=FILE, required=True, metavar="FILE", help="What was labelled.")
 @click.option("--fixes", type=FILE, metavar="FILE", help="JSON: disagreement -> what was done about it.")
 @click.option("--out", type=FILE, metavar="FILE", help="Write the receipt here.")
@@ -84,12 +80,12 @@ def agree(
     """
     from brainbench.evidence.committed import bytes_of
     from brainbench.labels.agreement import read_labels, receipt
-    from brainbench.run import choose
+    from brainbench.run import corpus_place
     from brainbench.write import check_place, write_json
 
     if out is not None:
         check_place(out)
-    place = choose(fixtures=fixtures, gold=gold, corpus=corpus, systems=("null",))
+    place = corpus_place(fixtures, gold, corpus)
     read = [read_labels(bytes_of(file), str(file)) for file in files]
     done = receipt(place.fixtures, place.gold, (bytes_of(drawn), str(drawn)), read, _fixes(fixes))
     if out is not None:

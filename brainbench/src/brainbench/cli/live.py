@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from brainbench.cli.frame import add_to_ledger, choice_of, printing, progress_bar
-from brainbench.errors import BenchError, IncompatibleError, OverBudget, UsageError
+from brainbench.errors import BenchError, IncompatibleError, OverBudget, UsageError, verdict_line
 from brainbench.write import to_line
 
 if TYPE_CHECKING:
@@ -228,13 +228,17 @@ def _told(done: LiveRun, before: Any, flags: dict[str, Any]) -> int:
     finally:
         with printing():
             click.echo(to_line(document) if flags["as_json"] else live_text(done), nl=False)
-    doubts = [f"{c.system} {c.arm}: {c.reason}" for c in done.verdicts.cells if c.status != "scored"]
-    doubts += [f"{s}: {f}: {why}" for (s, f), why in done.played.seed_failures.items()]
+    unscored = [cell for cell in done.verdicts.cells if cell.status != "scored"]
+    doubts = [verdict_line("inconclusive", "error_share", f"{c.system} {c.arm}: {c.reason}") for c in unscored]
+    doubts += [
+        verdict_line("inconclusive", "seed_failure", f"{s}: {f}: {why}")
+        for (s, f), why in done.played.seed_failures.items()
+    ]
     for doubt in doubts:
-        click.echo(f"brainbench: inconclusive: {doubt}", err=True)
+        click.echo(doubt, err=True)
     found: list[Change] = [] if before is None or doubts else list(changes(before, document))
     for change in found:
-        click.echo(str(change), err=True)
+        click.echo(verdict_line("fail", "regression", str(change)) if change.worse else str(change), err=True)
     if doubts:
         return 2
     if before is not None and not found:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from brainbench.cli.frame import PLACE, Command, reported
+from brainbench.cli.frame import PLACE, Command, place_options, reported
 from brainbench.write import to_line
 
 
@@ -40,9 +40,7 @@ def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int,
 
 
 @click.command(cls=Command)
-@click.option("--fixtures", type=PLACE, metavar="DIR", help="Fixtures, v1 or native.")
-@click.option("--gold", type=PLACE, metavar="DIR", help="The gold of --fixtures.")
-@click.option("--corpus", metavar="NAME", help="A corpus of this repository.  [default: core]")
+@place_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 @reported
 def validate(fixtures: Path | None, gold: Path | None, corpus: str | None, as_json: bool) -> None:
@@ -56,9 +54,9 @@ def validate(fixtures: Path | None, gold: Path | None, corpus: str | None, as_js
     from brainbench import corpus as corpora
     from brainbench import gold as golds
     from brainbench.datasets import brains
-    from brainbench.run import choose
+    from brainbench.run import corpus_place
 
-    place = choose(fixtures=fixtures, gold=gold, corpus=corpus, systems=("null",))
+    place = corpus_place(fixtures, gold, corpus)
     warnings = golds.validate(place.fixtures, place.gold)
     read = corpora.read(place.fixtures, include_holdout=True)
     brains.check(read)

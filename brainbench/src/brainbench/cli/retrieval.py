@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 from brainbench.cli.frame import Command, printing, progress_bar, reported
-from brainbench.errors import UsageError
+from brainbench.errors import UsageError, verdict_line
 from brainbench.write import check_place, make_directory, to_line, write_json
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
     if done.mismatches is None:
         click.echo("brainbench: note: judged by other definitions, so that its own numbers were not compared", err=True)
     for line in (done.mismatches or ())[:MOST_TOLD]:
-        click.echo(f"brainbench: fail: mismatch: {line}", err=True)
+        click.echo(verdict_line("fail", "mismatch", line), err=True)
     if more := len((done.mismatches or ())[MOST_TOLD:]):
-        click.echo(f"brainbench: fail: mismatch: and {more} more", err=True)
+        click.echo(verdict_line("fail", "mismatch", f"and {more} more"), err=True)
     sys.exit(1 if done.mismatches else 0)
 
 
@@ -187,7 +187,7 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
         if choice.checkpoint is None:
             raise
         kept = f"what is done is kept in {choice.checkpoint}; the same command goes on from there"
-        click.echo(f"brainbench: inconclusive: interrupted: {kept}", err=True)
+        click.echo(verdict_line("inconclusive", "interrupted", kept), err=True)
         return 2
     found = summary_of(done)
     report = document(done, found)
@@ -203,7 +203,7 @@ def _run(suite: str, flags: dict[str, Any]) -> int:
                 click.echo(line)
     judged, reasons = verdict(found)
     for reason, said in reasons:
-        click.echo(f"brainbench: {judged}: {reason}: {said}", err=True)
+        click.echo(verdict_line(judged, reason, said), err=True)
     return exit_code(judged)
 
 

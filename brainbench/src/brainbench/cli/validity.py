@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainbench.cli.frame import PROFILE, Command, choice_of, corpus_options, printing, progress_bar, reported
-from brainbench.errors import UsageError
+from brainbench.errors import UsageError, verdict_line
 from brainbench.report.native import measured_json
 from brainbench.report.wording import clean, measured
 from brainbench.write import to_line
@@ -49,7 +49,7 @@ def panel(profile: str, metamorphic: bool, as_json: bool, **flags: Any) -> None:
     with printing():
         click.echo(to_line(_document(found)) if as_json else _panel_text(found), nl=False)
     for text in found.failures:
-        click.echo(f"brainbench: inconclusive: panel: {clean(text)}", err=True)
+        click.echo(verdict_line("inconclusive", "panel", clean(text)), err=True)
     sys.exit(2 if found.broken else 0)
 
 
@@ -70,13 +70,15 @@ def probe(as_json: bool, **flags: Any) -> None:
     """
     from brainbench.probe import probe as probed
 
-    found = probed(_one_system(choice_of(flags)), _note)
+    choice = _one_system(choice_of(flags))
+    with progress_bar() as progress:
+        found = probed(choice, _note, progress)
     with printing():
         click.echo(to_line(_probe_document(found)) if as_json else _probe_text(found), nl=False)
     idle = [f for f in found if f.verdict == "NOT BREACHED"]
     for f in idle:
         words = f"{f.metric}: {f.broken} changes nothing that the gate sees{f': {f.why}' if f.why else ''}"
-        click.echo(f"brainbench: fail: threshold: {clean(words)}", err=True)
+        click.echo(verdict_line("fail", "threshold", clean(words)), err=True)
     sys.exit(1 if idle else 0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -48,10 +48,11 @@ def check(corpus: Corpus) -> None:
 
 
 @contextmanager
-def laid_out(corpus: Corpus, seconds: float) -> Iterator[Mapping[str, Brain]]:
+def laid_out(corpus: Corpus, seconds: Callable[[int], float]) -> Iterator[Mapping[str, Brain]]:
     """The brains that a run needs, as files that are gone afterwards. Their names tell a system nothing.
 
-    A system may spend `seconds` on filling one. CorpusError where one is not what MANIFEST.json says.
+    A system may spend `seconds` of its number of pages on filling one. CorpusError where one is not what MANIFEST.json
+    says.
     """
     names = needed(corpus)
     if not names:
@@ -61,11 +62,14 @@ def laid_out(corpus: Corpus, seconds: float) -> Iterator[Mapping[str, Brain]]:
         yield dict(_laid(corpus, names, Path(place), seconds))
 
 
-def _laid(corpus: Corpus, names: Iterable[str], place: Path, seconds: float) -> Iterator[tuple[str, Brain]]:
+def _laid(
+    corpus: Corpus, names: Iterable[str], place: Path, seconds: Callable[[int], float]
+) -> Iterator[tuple[str, Brain]]:
     for number, name in enumerate(names):
         file = place / f"{number}.pages"
-        file.write_bytes(encoded(made(corpus.manifest, name)))
-        yield name, Brain(f"large-{number}", str(file), seconds)
+        pages = made(corpus.manifest, name)
+        file.write_bytes(encoded(pages))
+        yield name, Brain(f"large-{number}", str(file), seconds(len(pages)))
 
 
 def _fault(name: str, reason: str) -> CorpusError:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal
 
+from brainbench.errors import verdict_line
 from brainbench.evidence.baseline import Stored
 from brainbench.metrics import Count, Measured, four_decimals
 
@@ -63,7 +64,7 @@ class Outcome:
 
     def lines(self) -> tuple[str, ...]:
         """One stderr line per reason; none for a pass."""
-        return tuple(f"brainbench: {self.verdict}: {reason}: {text}" for reason, text in self._told())
+        return tuple(verdict_line(self.verdict, reason, text) for reason, text in self._told())
 
     def _told(self) -> Iterator[tuple[Reason, str]]:
         yield from self.reasons

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from brainbench.errors import verdict_line
 from brainbench.evidence.outcome import EXIT_CODES, Reason, Verdict
 from brainbench.metrics import Ratio, counts, four_decimals
 from brainbench.queries.files import Thresholds
@@ -32,7 +33,7 @@ class Judgement:
 
     def lines(self) -> tuple[str, ...]:
         """One line a reason or note, for standard error."""
-        told = [f"brainbench: {self.verdict}: {reason}: {text}" for reason, text in self.reasons]
+        told = [verdict_line(self.verdict, reason, text) for reason, text in self.reasons]
         return (*told, *(f"brainbench: note: {note}" for note in self.notes))
 
 

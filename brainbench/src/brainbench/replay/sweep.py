@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import shutil
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -27,9 +29,10 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from brainbench.errors import SystemFailure, UsageError
 from brainbench.model import Replayed
 from brainbench.replay import missing_capabilities
+from brainbench.replay.brains import Brain, sealed
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
-from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, play, said_by, unplayed
-from brainbench.systems import BREAKS, SYSTEMS, load_system
+from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, fill, play, said_by, unplayed
+from brainbench.systems import BREAKS, SYSTEMS, comes_with_the_bench, load_system
 from brainbench.systems.access import Access
 
 T = TypeVar("T")
@@ -127,18 +130,65 @@ def sweep(
     finished: dict[int, Replayed] = {}
     result = Sweep()
     failures: dict[str, Counter[str]] = {}
-    for system, own, most in _shares(tasks, jobs, order):
-        if refused and system in refused:
-            finished |= {number: _refused(task, refused[system]) for number, task in own.items()}
-            continue
-        failed = failures.setdefault(system, Counter())
-        with workers(most, access, bounds) as (pool, watch):
-            for number, replayed, peak in _results(pool, own, most, fixture_seconds, failed, watch):
-                finished[number] = replayed
-                result.peak_mb = max(result.peak_mb, peak)
-                done(len(finished))
+    refused = refused or {}
+    with filled_once(tasks, refused, access, bounds) as ready:
+        for system, own, most in _shares(ready, jobs, order):
+            if system in refused:
+                finished |= {number: _refused(task, refused[system]) for number, task in own.items()}
+                continue
+            failed = failures.setdefault(system, Counter())
+            with workers(most, access, bounds) as (pool, watch):
+                for number, replayed, peak in _results(pool, own, most, fixture_seconds, failed, watch):
+                    finished[number] = replayed
+                    result.peak_mb = max(result.peak_mb, peak)
+                    done(len(finished))
     result.replays = [finished[number] for number in range(len(tasks))]
     return result
+
+
+@contextmanager
+def filled_once(
+    tasks: Sequence[Task], refused: Collection[str], access: Access | None, bounds: Bounds | None
+) -> Iterator[Sequence[Task]]:
+    """The tasks; where their system can hand over a large brain that several seams need, that is filled already.
+
+    By a process that is asked nothing and told nothing of a seam, and that has ended before any seam begins.
+    """
+    wanted: dict[str, dict[str, tuple[Brain, set[str], set[str]]]] = {}
+    for task in tasks:
+        if task.brain is not None and task.system not in refused and comes_with_the_bench(task.system):
+            _, sources, seams = wanted.setdefault(task.system, {}).setdefault(
+                task.brain.name, (task.brain, set(), set())
+            )
+            sources.add(task.fixture.active_source)
+            seams.add(task.seam.name)
+    ready: dict[tuple[str, str], Brain] = {}
+    with tempfile.TemporaryDirectory(prefix="brainbench-") as place:
+        for system, brains in wanted.items():
+            shared = [(brain, sorted(sources)) for brain, sources, seams in brains.values() if len(seams) > 1]
+            if shared and load_system(system).hands_over:
+                with workers(1, access, bounds) as (pool, watch):
+                    for brain, used in shared:
+                        ready[system, brain.name] = _filled(pool, watch, system, brain, used, place)
+        yield [replace(t, brain=ready.get((t.system, t.brain.name), t.brain)) if t.brain else t for t in tasks]
+
+
+def _filled(pool: ProcessPool, watch: Watch, system: str, brain: Brain, sources: Sequence[str], place: str) -> Brain:
+    """The brain with what the system handed over of it, taken out of the system's reach."""
+    seconds = FIXTURE_SECONDS + brain.seconds * len(sources)
+    future = pool.schedule(fill, args=(system, brain, sources), timeout=seconds)
+    wait([future], timeout=seconds + SPARE_SECONDS)
+    try:
+        handed = told(future, seconds, dict[str, str], watch)
+    except SystemFailure:
+        return brain  # each seam fills it by itself, and tells what went wrong
+    filled = {}
+    for number, (source, file) in enumerate(handed.items()):
+        own = Path(place) / f"{system.replace(':', '-')}-{brain.name}-{number}"
+        shutil.move(file, own)
+        own.chmod(0o400)
+        filled[source] = sealed(own)
+    return replace(brain, filled=filled)
 
 
 def _shares(

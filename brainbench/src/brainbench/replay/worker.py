@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,9 +32,10 @@ from brainbench.model import (
     RunContext,
     SeamConfig,
     SessionBreak,
+    SourceDecl,
     Turn,
 )
-from brainbench.replay import replay
+from brainbench.replay import FIRST_TIME, replay
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import children, limit_files, peak_mb, remove
@@ -166,7 +167,6 @@ def admit(name: str) -> bytes:
 
 def play(task: Task) -> bytes:
     """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
-    peak = _peak_mb()
     try:
         system = opened_for(task)
         losses = system.losses
@@ -174,7 +174,7 @@ def play(task: Task) -> bytes:
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))
     except BaseException as error:
         lost = task.system not in _open_systems
-        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), peak, lost))
+        return msgspec.msgpack.encode(Played(unplayed(task, what_happened(error)), _peak_mb(), lost))
 
 
 def _peak_mb() -> float:
@@ -205,6 +205,30 @@ def _play(task: Task, system: System) -> Replayed:
         return replay(system, task.seam, fixture, run, _filling(task))
     finally:
         remove(directory)
+
+
+def fill(name: str, brain: Brain, sources: Sequence[str]) -> bytes:
+    """The files that a system hands over with the pages of a brain in them, by source, encoded; those that it has.
+
+    Nothing that the system is told here differs between seams.
+    """
+    handed: dict[str, str] = {}
+    directory = tempfile.mkdtemp(dir=_worker_directory)
+    try:
+        system, filling = opened(name), Filling(brain)
+        for source in sources:
+            system.open(RunContext(brain.name, (SourceDecl(source),), source, directory))
+            system.tell_time(FIRST_TIME)
+            filling.pour(system, source)
+            file = system.hand_over(brain.snapshot(source))
+            if file is not None:
+                handed[source] = str(file)
+    except Exception:
+        # Each seam then fills the brain by itself, and tells what went wrong.
+        logging.getLogger(__name__).exception("filling %s", name)
+    finally:
+        remove(directory)
+    return msgspec.msgpack.encode(handed)
 
 
 def _filling(task: Task) -> Filling | None:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainbench.errors import SystemFailure, Unsupported, UsageError
@@ -93,6 +94,8 @@ class System:
     """Whether all who open it share one memory, so that only one worker may play it at a time."""
     tells_turns: bool = False
     """Whether its hits say which messages of a written conversation were found."""
+    hands_over: bool = False
+    """Whether it comes with the bench and its snapshots are files, see `hand_over`."""
     losses: int = 0
     """How often what runs the memory, apart from this object, hung or ended."""
     inside: str = ""
@@ -145,6 +148,17 @@ class System:
 
     def restore(self, name: str) -> bool:
         """After `open`: be as the snapshot was. False if there is none; then the bench writes its pages again."""
+        return False
+
+    def hand_over(self, name: str) -> Path | None:
+        """A file that holds the whole snapshot called `name`, for a twin of this system in another process, or None.
+
+        Asked only of systems that come with the bench, and only where nothing but pages was written before.
+        """
+        return None
+
+    def take_over(self, name: str, file: Path) -> bool:
+        """Have the snapshot that a twin handed over, as if kept here. False if that cannot be."""
         return False
 
     def write_fact(self, fact: FactIn) -> None:
@@ -294,6 +308,12 @@ def load_system(name: str, access: Access | None = None, *, here: bool = False) 
         raise UsageError("\n".join(f"--system: {name}: {problem}" for problem in problems))
     system.name = name
     return system
+
+
+def comes_with_the_bench(name: str) -> bool:
+    """Whether a system is no foreign code: one of SYSTEMS, also with a break around it."""
+    kind, _, inner = name.partition(":")
+    return name in SYSTEMS or (kind in BREAKS and comes_with_the_bench(inner))
 
 
 def _made(name: str, door: str | None, access: Access) -> object:

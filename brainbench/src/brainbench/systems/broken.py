@@ -45,8 +45,19 @@ class Broken(System):
     def __init__(self, whole: System) -> None:
         self.whole = whole
         self.version, self.alone, self.inside = whole.version, whole.alone, whole.inside
-        self.tells_turns = whole.tells_turns
+        self.tells_turns, self.hands_over = whole.tells_turns, whole.hands_over
         self.can = whole.can - {Capability.HOOK_PROCESS} if self.speaks else whole.can
+
+    def write_page(self, page: PageIn) -> None:
+        for given in self.taken(page):
+            self.whole.write_page(given)
+
+    def write_pages(self, pages: Sequence[PageIn]) -> None:
+        self.whole.write_pages([given for page in pages for given in self.taken(page)])
+
+    def taken(self, page: PageIn) -> Sequence[PageIn]:
+        """What the system is given to write where the bench gives it this page."""
+        return (page,)
 
     @property
     def losses(self) -> int:  # type: ignore[override]
@@ -61,9 +72,9 @@ def _left_alone(method: str) -> Callable[..., Any]:
 
 
 for _method in [name for name, value in vars(System).items() if callable(value) and not name.startswith("_")]:
-    setattr(Broken, _method, _left_alone(_method))
+    if _method not in vars(Broken):
+        setattr(Broken, _method, _left_alone(_method))
 Broken.read_pages = System.read_pages  # type: ignore[method-assign]
-Broken.write_pages = System.write_pages  # type: ignore[method-assign]
 
 
 class Remembering(Broken):
@@ -71,6 +82,7 @@ class Remembering(Broken):
 
     def __init__(self, whole: System) -> None:
         super().__init__(whole)
+        self.hands_over = False
         self._written: dict[tuple[str, str], str] = {}
         self._kept: dict[str, dict[tuple[str, str], str]] = {}
 
@@ -92,8 +104,8 @@ class Remembering(Broken):
 class Degraded(Remembering):
     """Knows no aliases, and has lost three facts of ten."""
 
-    def write_page(self, page: PageIn) -> None:
-        self.whole.write_page(self._nameless(page))
+    def taken(self, page: PageIn) -> Sequence[PageIn]:
+        return (self._nameless(page),)
 
     def edit_page(self, page: PageIn) -> None:
         self.whole.edit_page(self._nameless(page))
@@ -140,10 +152,10 @@ class TitlesOnly(Remembering):
 
     speaks = True
 
-    def write_page(self, page: PageIn) -> None:
+    def taken(self, page: PageIn) -> Sequence[PageIn]:
         title = _TITLE.search(page.content)
         self._written[page.source, page.slug] = title.group(1).strip("\"'").casefold() if title else page.slug
-        self.whole.write_page(page)
+        return (page,)
 
     def context(self, ask: Ask) -> Injection:
         said = self.whole.context(ask)
@@ -164,9 +176,9 @@ class NeverSilent(Remembering):
 
     speaks = True
 
-    def write_page(self, page: PageIn) -> None:
+    def taken(self, page: PageIn) -> Sequence[PageIn]:
         self._written[page.source, _NEWEST] = page.slug
-        self.whole.write_page(page)
+        return (page,)
 
     def context(self, ask: Ask) -> Injection:
         said, slug = self.whole.context(ask), self._written.get((ask.source, _NEWEST))
@@ -285,9 +297,8 @@ class OneSource(Broken):
         self._asked = run.active_source
         self.whole.open(run)
 
-    def write_page(self, page: PageIn) -> None:
-        self.whole.write_page(page)
-        self.whole.write_page(replace(page, source=self._asked))
+    def taken(self, page: PageIn) -> Sequence[PageIn]:
+        return (page, replace(page, source=self._asked))
 
 
 def only(said: Injection, wanted: Callable[[str], bool]) -> Injection:

@@ -94,6 +94,7 @@ class Wellkept(System):
     arms_off: Collection[str] = OFF
     version = wellkept.__version__
     tells_turns = True
+    hands_over = True
     production = frozenset({"openclaw", "claude-code"})
     can = frozenset(
         {
@@ -131,7 +132,7 @@ class Wellkept(System):
         self._daemon: _Daemon | None = None
         self._source = "default"
         self._now = ""
-        self._filled = False
+        self._filled = self._leftover = False
         self._door: ModelDoor | None = None
         self._heard: Extraction | None = None
 
@@ -143,9 +144,9 @@ class Wellkept(System):
             self._store = open_store("sqlite", self._home / "memory.db")
             self.keep("empty")
         if self._filled:
-            self.restore("empty")
-        self._filled = False
-        self._store.reset()
+            self._leftover = True
+        else:
+            self._store.reset()
         self._source = run.active_source
         self._door, self._heard = run.door, None
 
@@ -170,13 +171,37 @@ class Wellkept(System):
         self._filled = True
 
     def restore(self, name: str) -> bool:
-        """Copy the kept file into the one that store and daemon have open; to them it is one more transaction."""
-        if not (self._home / f"{name}.kept").exists():
+        kept = self._home / f"{name}.kept"
+        if not kept.exists():
             return False
-        _copy(self._home / f"{name}.kept", self._home / "memory.db")
-        self._memory.store.index.forget_views()
+        self._become(kept)
         self._filled = True
         return True
+
+    def hand_over(self, name: str) -> Path | None:
+        return self._home / f"{name}.kept"
+
+    def take_over(self, name: str, file: Path) -> bool:
+        shutil.copyfile(file, self._home / f"{name}.kept")
+        return True
+
+    def _undo_leftover(self) -> None:
+        """What a large brain left is cleared away once an empty memory is needed, not where another brain comes."""
+        if self._leftover:
+            self._become(self._home / "empty.kept")
+            self._filled = False
+
+    def _become(self, kept: Path) -> None:
+        """Be as a kept file is. Where a daemon has the store open too, that is one more transaction to both."""
+        self._leftover = False
+        if self._daemon is None:
+            if self._store is not None:
+                self._store.close()
+            shutil.copyfile(kept, self._home / "memory.db")
+            self._store = open_store("sqlite", self._home / "memory.db")
+        else:
+            _copy(kept, self._home / "memory.db")
+            self._memory.store.index.forget_views()
 
     def close(self) -> None:
         if self._daemon is not None:
@@ -200,6 +225,7 @@ class Wellkept(System):
 
     @property
     def _memory(self) -> Memory:
+        self._undo_leftover()
         if self._store is None:
             raise SystemFailure("the store is not open")
         return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off)
@@ -212,11 +238,10 @@ class Wellkept(System):
         self._memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
 
     def write_pages(self, pages: Sequence[PageIn]) -> None:
-        if self._store is None:
-            raise SystemFailure("the store is not open")
-        with self._store.transaction():
+        memory = self._memory
+        with memory.store.transaction():
             for page in pages:
-                self.write_page(page)
+                memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
 
     def read_page(self, source: str, slug: str) -> str | None:
         try:
@@ -340,6 +365,7 @@ class Wellkept(System):
         return [Message(m.role, m.text) for m in rollouts.read(data).messages] if harness == "codex" else None
 
     def hook_command(self, harness: str) -> Sequence[str]:
+        self._undo_leftover()
         daemon = self._running_daemon()
         daemon.mark(self._now)
         return hooks.command(harness, daemon.socket, DEADLINE_MS)

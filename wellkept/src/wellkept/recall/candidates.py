@@ -23,6 +23,7 @@ from wellkept.recall.words import Speech, is_noun, read_sections
 
 EDGE_CHARS = 10_000
 NAME_CHARS = 120
+_SHORT_CHARS = 1_000
 CODE_CHARS = 80
 CODE_SIGHTINGS = 32
 # Up to so many words in the text: words of a phrase, spellings of its edges. Long texts must cost no more per word.
@@ -87,6 +88,10 @@ _HINDI_HONORIFIC = "जी"
 _ARABIC_CLITICS = ("و", "ف", "ب", "ك", "ل", "ال", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "فل", "فب")
 _HEBREW_CLITICS = ("ה", "ו", "ב", "ל", "מ", "כ", "ש", "וה", "וב", "ול", "ומ", "וש", "שה", "מה", "כש", "של")
 
+# Long texts have very many: without keywords and defaults one is made in half the time.
+_new = tuple.__new__
+_BY_DEFAULT = tuple(Sighting._field_defaults.values())
+
 Case = Literal["capital", "lower", "uncased", "number"]
 
 
@@ -129,6 +134,10 @@ def sightings(text: str) -> tuple[Sighting, ...]:
 
     Never raises.
     """
+    return _latest(text) if len(text) <= _SHORT_CHARS else _sightings(text)
+
+
+def _sightings(text: str) -> tuple[Sighting, ...]:
     text = normalize("NFC", ends(text))
     if "://" in text:
         text = _URL_PATH.sub(_blank, text)
@@ -139,6 +148,10 @@ def sightings(text: str) -> tuple[Sighting, ...]:
     found += _with_initial(reading)
     found += [*glued_sightings(text), *emoji_sightings(text)]
     return tuple(found)
+
+
+# A turn that names nothing is read for its names again, to see whom it might speak of.
+_latest = lru_cache(maxsize=16)(_sightings)
 
 
 def _blank(match: regex.Match[str]) -> str:
@@ -182,7 +195,9 @@ def _read(text: str) -> Reading:
 
 def _is_spelling(keys: Sequence[str]) -> bool:
     letters = read_sections("names.txt")["spelling"]
-    return any(all(key in letters for key in keys[at : at + 3]) for at in range(len(keys) - 2))
+    return not letters.isdisjoint(keys) and any(
+        all(key in letters for key in keys[at : at + 3]) for at in range(len(keys) - 2)
+    )
 
 
 @lru_cache(maxsize=16_384)
@@ -209,6 +224,8 @@ def _joins(gap: str, before: Word) -> bool:
 
 def _opens_sentence(text: str, start: int) -> bool:
     at = start - 1
+    if at > 0 and text[at] == " " and text[at - 1].isalnum():
+        return False
     while at >= 0 and text[at].isspace() and text[at] not in "\r\n":
         at -= 1
     return at < 0 or text[at] in _SENTENCE_MARKS
@@ -557,6 +574,7 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
     longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
     gaps = [text[before.end : after.start] for before, after in pairwise(words)]
     edges = _edges(reading, forms)
+    described = [reading.speech.is_indefinite_article(_key_before(reading, at)) for at in range(count)]
     for at, first in enumerate(words):
         tells, lower, key, plain = telling[at], first.case == "lower", first.key, edges.plain_heads[at]
         for last in range(at + 1, min(at + longest, count)):
@@ -566,11 +584,12 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
             tells, lower = tells or telling[last], lower and word.case == "lower"
             key = f"{key} {word.key}" if key and gap == " " and word.key else ""
             plain = plain and "." not in word.text
-            if not tells or (lower and _is_idle_talk(reading, at, last)):
+            if not tells or (lower and _is_idle_talk(reading, at, last, described[at])):
                 continue
             if plain and key and edges.plain_tails[last] and not first.case == word.case == "capital":
                 shape: Shape = "uncased" if first.case == "uncased" else "phrase"
-                yield Sighting(text[first.start : word.end], key, True, first.start, word.end, shape)
+                surface = text[first.start : word.end]
+                yield _new(Sighting, (surface, key, True, first.start, word.end, shape, *_BY_DEFAULT))
             else:
                 yield from _phrase(reading, at, last, edges, key)
 
@@ -630,20 +649,23 @@ def _plain_runs(reading: Reading, at: int, last: int) -> Iterator[str]:
         yield " ".join(parts)
 
 
-def _is_idle_talk(reading: Reading, at: int, last: int) -> bool:
+def _is_idle_talk(reading: Reading, at: int, last: int, described: bool) -> bool:
     """Whether a phrase, all in lower case, only describes: "the duke of", "a long night", "how to win".
 
-    "The studio" may be a name.
+    `described` says that an indefinite article stands before it. "The studio" may be a name.
     """
-    if _is_quoted(reading, at, last):
-        return False
-    words, told = reading.words[at : last + 1], reading.telling[at : last + 1]
-    after = reading.words[last + 1].key if last + 1 < len(reading.words) else ""
-    if _is_described(reading, at, last) or (words[0].key == "the" and after == "of"):
-        return True
-    if len(words) < 3 or sum(told) != 1:
-        return False
-    return reading.speech.is_common(words[told.index(True)].key) and reading.speech.is_hard(words[0].key)
+    words, first = reading.words, reading.words[at].key
+    idle = described and not _modifies(reading, last)
+    if not idle and first == "the":
+        idle = last + 1 < len(words) and words[last + 1].key == "of"
+    if not idle and last - at > 1:
+        told = reading.telling[at : last + 1]
+        idle = (
+            sum(told) == 1
+            and reading.speech.is_hard(first)
+            and reading.speech.is_common(words[at + told.index(True)].key)
+        )
+    return idle and not _is_quoted(reading, at, last)
 
 
 def _is_quoted(reading: Reading, at: int, last: int) -> bool:
@@ -698,12 +720,15 @@ def _contractions() -> Mapping[str, Sequence[str]]:
 def _symbol_phrases(text: str) -> Iterator[Sighting]:
     """Names with signs in them that are no part of words: "🚀 Launch", "#general", "50% rule"."""
     parts = [(match.start(), match[0]) for match in _SPACED.finditer(text)]
-    signs = [not part.isalnum() and bool(_SYMBOL.search(part.strip(_TRIMMED))) for _, part in parts]
+    signs = [
+        not part.isalnum() and not (bare := part.strip(_TRIMMED)).isalnum() and bool(_SYMBOL.search(bare))
+        for _, part in parts
+    ]
     if True not in signs:
         return
-    for at, (start, _) in enumerate(parts):
-        if True not in signs[at : at + _SYMBOL_WORDS]:
-            continue
+    near = {at for sign, held in enumerate(signs) if held for at in range(max(0, sign - _SYMBOL_WORDS + 1), sign + 1)}
+    for at in sorted(near):
+        start = parts[at][0]
         for last in range(at, min(at + _SYMBOL_WORDS, len(parts))):
             end = parts[last][0] + len(parts[last][1])
             if end - start > NAME_CHARS:

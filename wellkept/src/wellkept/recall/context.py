@@ -178,6 +178,8 @@ _remembered_long = lru_cache(maxsize=_LONG_TEXTS)(lambda text: gather(sightings(
 
 
 def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -> tuple[Mention, ...]:
+    if not mentions:
+        return ()
     shown = already_shown(prior, suppression)
     return tuple(mention for mention in mentions if not shown(mention.page))
 

@@ -22,6 +22,7 @@ _CJK_STRETCH_CHARS = 24
 _CLUSTERS = 28
 _SURE_CLUSTER_CHARS = 5
 
+_GLUED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー・々〆〇]")
 _CJK_RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}A-Za-z0-9ー・々〆〇]+")
 _CLUSTER_RUN = regex.compile(r"[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+(?: [\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+)*")
 _CLUSTER = regex.compile(r"\X")
@@ -39,6 +40,8 @@ def glued_sightings(text: str) -> Iterator[Sighting]:
 
     A long text is read at its two ends, so that the number of stretches stays below a fixed bound.
     """
+    if not _GLUED.search(text):
+        return
     for pattern, spans, longest, shortest in (
         (_CJK_RUN, _cjk_spans, _CJK_CHARS, 4),
         (_CLUSTER_RUN, _cluster_spans, _CLUSTERS, 10),
@@ -83,7 +86,7 @@ def hangul_forms(word: str) -> Iterator[str]:
 
 def emoji_sightings(text: str) -> Iterator[Sighting]:
     """Emoji of the text, one by one and, where they stand together, as one; at most 8 stretches."""
-    for number, match in enumerate(_EMOJI_RUN.finditer(text)):
+    for number, match in enumerate(() if text.isascii() else _EMOJI_RUN.finditer(text)):
         if number == EMOJI:
             return
         clusters = _CLUSTER.findall(match[0])[:EMOJI]

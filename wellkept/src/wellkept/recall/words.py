@@ -9,7 +9,7 @@ ordinary word), `common` (ordinary words that are also names), `noun-ending` (wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -74,7 +74,11 @@ class Speech:
 
     def __init__(self, words: Iterable[str]) -> None:
         seen = set(words)
-        counts = {language.code: len(seen & language.words("hard")) for language in languages()}
+        counts = dict.fromkeys(LANGUAGES, 0)
+        speakers = _speakers()
+        for word in seen & speakers.keys():
+            for code in speakers[word]:
+                counts[code] += 1
         best = max(counts.values())
         self._main = frozenset(code for code, count in counts.items() if count == best)
         told = {code: count for code, count in counts.items() if count and count * 2 >= best}
@@ -185,6 +189,16 @@ class Speech:
 
     def _in(self, section: str, word: str, codes: frozenset[str]) -> bool:
         return word in _words_of(section, codes)
+
+
+@cache
+def _speakers() -> Mapping[str, Sequence[str]]:
+    """Every function word, with the languages that have it."""
+    found: dict[str, list[str]] = {}
+    for language in languages():
+        for word in language.words("hard"):
+            found.setdefault(word, []).append(language.code)
+    return found
 
 
 @lru_cache(maxsize=1024)
