@@ -100,6 +100,18 @@ def test_the_best_facts_by_decayed_confidence_are_kept(store: Store, context: Co
 
 
 @pytest.mark.req("C-353")
+def test_a_fact_that_the_conversation_shows_is_not_said_on_every_turn(store: Store, context: Context) -> None:
+    keep(store, [fact(f"number {number} <a>", confidence=number / 20) for number in range(1, 16)])
+    first = context("x")
+    assert len(first.facts) == 10
+    assert context("y", prior=f"{first.text}\n").text == ""
+    assert [one.text for one in context("y", prior="- number 15 &lt;a>").facts][:2] == [
+        "number 14 <a>",
+        "number 13 <a>",
+    ]
+
+
+@pytest.mark.req("C-353")
 def test_no_fact_of_another_source_or_past_its_time_is_brought(store: Store, context: Context) -> None:
     store.put_facts("team", None, [Fact(None, "team", "theirs", None, "fact", Provenance("x"))], NOW)
     keep(store, [fact("over", valid_until=NOW - timedelta(minutes=1)), fact("holds", valid_until=NOW + timedelta(1))])

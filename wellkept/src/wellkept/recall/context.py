@@ -15,8 +15,8 @@ from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
 from wellkept.providers import Embedder
 from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, NameIndex, Sighted, gather, look_up
 from wellkept.recall.candidates import ends, sightings
-from wellkept.recall.render import pointer_to, render
-from wellkept.recall.suppress import Suppression, already_shown
+from wellkept.recall.render import pointer_to, render, stored_text
+from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
@@ -96,7 +96,8 @@ def turn_context(
     A newest message that names no page may still need one, which comes after the window's.
 
     The newest message of the window is the prompt. `session` names the conversation whose facts come first; without
-    any, those recorded in the 24 hours before `now`. What does not fit is dropped, facts first and pointers last.
+    any, those recorded in the 24 hours before `now`; what `prior` shows of either is not said again. What does not fit
+    is dropped, facts first and pointers last.
     """
     started = perf_counter()
     pointers: tuple[Pointer, ...] = ()
@@ -114,7 +115,8 @@ def turn_context(
             offered = volunteer(fresh[: CONSIDERED + len(shown)], len(window[-TURNS:]), shown, budget.volunteers)
     facts: tuple[Fact, ...] = ()
     if "facts" in fragments:
-        facts, failed = _session_facts(store, source, session, now, budget.facts)
+        told, failed = _session_facts(store, source, session, now, budget.facts)
+        facts = tuple(fact for fact in told if stored_text(fact.text, fact.trust) not in prior[-PRIOR_CHARS:])
         degraded += failed
     kept = _within(_Block(pointers, offered, facts), budget)
     if kept != _Block(pointers, offered, facts):
