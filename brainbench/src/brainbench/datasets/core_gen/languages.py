@@ -12,7 +12,8 @@ from brainbench.datasets.core_words import table
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A bearer of a name as a sentence writes it: `{p}` the title, `{p.dat}` a case, `{p.family_dat}`, `{p.latin}`.
+    """A bearer of a name as a sentence writes it: `{p}` the title, `{p.dat}` a case, `{p.family_dat}`, `{p.latin}`,
+    `{p.initials}` the first letters of its words.
 
     Any field of `Named` can be written too.
     """
@@ -30,6 +31,8 @@ class Spoken:
             return inflected(cases[case], getattr(self.of, part or "title"))
         if name == "latin":
             return " ".join(word.capitalize() for word in self.of.slug.partition("/")[2].split("-"))
+        if name == "initials":
+            return "".join(word[0] for word in self.of.title.split())
         if name == "lower":
             return self.of.title.lower()
         return str(getattr(self.of, name))
