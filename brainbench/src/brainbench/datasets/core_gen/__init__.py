@@ -62,8 +62,9 @@ CATEGORIES: tuple[Category, ...] = (
     Category("multi-source", 40, ("easy", "medium"), scopes.multi_source),
     Category("write-back", 60, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
     Category("continuity", 60, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
-    Category("described", 42, ("medium",), scenes.grouped),
-    Category("errand", 18, ("medium",), scenes.grouped),
+    Category("described", 35, ("medium", "hard"), scenes.grouped),
+    Category("errand", 12, ("hard",), scenes.grouped),
+    Category("typed", 14, ("medium",), scenes.grouped),
 )
 
 
