@@ -56,6 +56,7 @@ class _Sheet(msgspec.Struct):
     fixtures_hash: str
     share: float
     seed: int
+    more: dict[str, float] = {}
 
 
 T = TypeVar("T")
@@ -138,7 +139,7 @@ def receipt(
         raise IncompatibleError(f"{sheet[1]}: fixtures_hash: made from another state of the corpus; draw a new sheet")
     read = corpora.read(fixtures, include_holdout=True)
     hidden, answers = hidden_names(read, drawn.seed), golds.read(read, gold)
-    chosen = sorted(sample(read.fixtures, drawn.share, drawn.seed), key=lambda f: f.fixture_id)
+    chosen = sorted(sample(read.fixtures, drawn.share, drawn.seed, drawn.more), key=lambda f: f.fixture_id)
     named = _named(files)
     items = [i for f in chosen for i in _items(f, answers[f.fixture_id], hidden[f.fixture_id], named)]
     found = agreements(items, (GOLD, *named))
@@ -147,7 +148,12 @@ def receipt(
         "schema_version": 1,
         "corpus": drawn.corpus,
         "fixtures_hash": drawn.fixtures_hash,
-        "sample": {"share": drawn.share, "seed": drawn.seed, "fixtures": [f.fixture_id for f in chosen]},
+        "sample": {
+            "share": drawn.share,
+            "more": drawn.more,
+            "seed": drawn.seed,
+            "fixtures": [f.fixture_id for f in chosen],
+        },
         "labellers": list(named),
         "items": len(items),
         "agreement": [_row(a) for a in found],
