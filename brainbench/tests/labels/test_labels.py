@@ -190,6 +190,17 @@ def test_wanting_an_acceptable_page_or_not_is_the_same(drawn, perfect):
     assert agreed(drawn, perfect("Ana"), odd)["disagreements"] == []
 
 
+def test_a_fact_that_gold_files_under_no_page_may_be_filed_under_any(drawn, perfect):
+    odd = perfect("Bela")
+    loose = [f for labels in odd["labels"].values() for f in labels["facts"].values() if f["keep"] and not f["entity"]]
+    assert loose
+    for fact in loose:
+        fact["entity"] = "people/somebody"
+    assert agreed(drawn, perfect("Ana"), odd)["disagreements"] == []
+    loose[0]["keep"] = False
+    assert len(agreed(drawn, perfect("Ana"), odd)["disagreements"]) == 1
+
+
 def test_a_missing_label_is_named(drawn, perfect):
     odd = perfect("Bela")
     name = next(f["id"] for f in drawn["fixtures"] if f["turns"])

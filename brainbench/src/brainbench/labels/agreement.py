@@ -218,8 +218,8 @@ def _items(fixture: Fixture, gold: Gold, hidden: str, files: Mapping[str, _File]
         if wanted.retrieve == "must" and all(t.retrieve == "must" for t in turns.values()):
             yield item("pages", str(event_id), _pages(wanted.gold_slugs, wanted.acceptable_slugs, turns))
     for number in asked_facts(fixture):
-        facts = told("facts", str(number))
-        yield item("fact", str(number), {GOLD: _kept(fixture, gold, number)} | {n: _fate(f) for n, f in facts.items()})
+        kept, facts = _kept(fixture, gold, number), told("facts", str(number))
+        yield item("fact", str(number), {GOLD: kept} | {n: _filed(f, kept) for n, f in facts.items()})
     for event_id in asked_answers(fixture):
         probes = [p for p in gold.probes if p.after_event == event_id]
         for probe in probes:
@@ -247,6 +247,11 @@ def _fate(fact: _Fact | None) -> str:
     if fact is None or not fact.keep:
         return "not kept"
     return f"kept under {fact.entity or 'no page'}"
+
+
+def _filed(fact: _Fact, gold: str) -> str:
+    """What a rater says of a fact. Where gold names no page, any will do: filing it under one or none is the same."""
+    return gold if fact.keep and gold == _fate(_Fact(None, True)) else _fate(fact)
 
 
 def _label(file: _File, hidden: str, part: str, key: str) -> Any:

@@ -29,8 +29,8 @@ this user turn: "must" (a page of the active source, as it reads at that moment,
 `slugs`), "must_not" (no page does), or "may" (it can be argued either way). Pages of other sources are not to be had.
 facts: for each line that was said, say in `entity` the slug of the page whom or what it is about (null: none of the \
 pages), and in `keep` whether it should be kept as true when the conversation is over (false: taken back or corrected).
-answers: for each event, say in `answer` what the memory should be able to tell on it, in the words of the text, or \
-null if nothing does.
+answers: for each event, copy into `answer` the whole sentence (of a page, of a turn or of a line that was said) from \
+which the memory should be able to tell it, not a part of it, or null if nothing tells it.
 Write {"schema_version": 1, "labeller": "<your name>", "labels": {"<fixture id>": {"turns": {"<event>": {"retrieve": \
 "must", "slugs": ["..."]}}, "facts": {"<number>": {"entity": "...", "keep": true}}, "answers": {"<event>": "..."}}}}.\
 """
