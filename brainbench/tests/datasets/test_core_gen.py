@@ -302,6 +302,26 @@ def test_a_stranger_is_as_many_letters_from_a_page_as_a_slip(made: tuple[Script,
             assert near[True] == near[False] >= 1, (script.fixture_id, template)
 
 
+@pytest.mark.req("C-803")
+def test_what_a_stranger_is_said_to_do_nobody_with_a_page_does(made: tuple[Script, ...]) -> None:
+    asked = 0
+    for script in made:
+        pages = "\n".join(write["content"] for write in script.fixture()["setup"]).casefold()
+        for turn in (t for t in script.labelled if "{part}" in t.template and not t.must):
+            way = re.escape(turn.template).replace(r"\{n\}", ".+").replace(r"\{part\}", "(?P<part>.+)")
+            said = re.fullmatch(way, turn.text)
+            assert said is not None
+            assert f"summary: {said['part']}, works".casefold() not in pages, (script.fixture_id, turn.text)
+            asked += 1
+    assert asked >= 100
+
+
+@pytest.mark.req("C-803")
+def test_a_name_one_letter_off_is_in_no_question_that_doubts_its_own_spelling(made: tuple[Script, ...]) -> None:
+    turns = [t for script in made if script.category == "near-duplicate" for t in script.labelled]
+    assert not [t.text for t in turns if "if I read" in t.template]
+
+
 def nearest(text: str, titles: Sequence[str]) -> int:
     """Single-letter changes, swaps of neighbours included, between a title and the two words most like it."""
     words = re.findall(r"[^\W\d_]+", text)
