@@ -21,15 +21,9 @@ def cells(root: Path) -> dict[str, Any]:
     return found
 
 
-BETTER = pytest.mark.xfail(reason="22 of 618 are missed since the memory judges need; a harder version of core is due")
-HERE = [(s, h) for s in BANDS for h in ("openclaw", "claude-code", "codex")]
-
-
 @pytest.mark.req("C-804")
-@pytest.mark.parametrize(
-    ("stratum", "harness"),
-    [pytest.param(s, h, marks=[BETTER] if s == "medium" and h != "codex" else []) for s, h in HERE],
-)
+@pytest.mark.parametrize("stratum", BANDS)
+@pytest.mark.parametrize("harness", ["openclaw", "claude-code", "codex"])
 def test_the_reference_misses_a_share_of_the_turns_that_call_for_memory(
     cells: dict[str, Any], harness: str, stratum: str
 ) -> None:

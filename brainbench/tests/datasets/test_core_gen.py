@@ -47,6 +47,7 @@ TABLE = {
 LISTED_IN_THE_SPECIFICATION = {
     *("direct", "silent", "push-budget", "semantic", "pronoun", "typo", "multilingual", "code", "long", "distractor"),
     *("near-duplicate", "renamed", "stale", "assistant", "injection", "multi-source", "write-back", "continuity"),
+    *("described", "errand", "typed"),
 }
 
 
@@ -89,11 +90,11 @@ def same_bytes(made: Path, committed: Path) -> None:
 
 
 @pytest.mark.req("C-809")
-def test_the_pocket_holds_forty_fixtures_of_every_category_as_the_core_has_them(tmp_path: Path) -> None:
+def test_the_pocket_holds_two_or_three_fixtures_of_every_category_as_the_core_has_them(tmp_path: Path) -> None:
     core_gen.build_pocket(tmp_path)
     same_bytes(tmp_path, POCKET)
     held = corpus.read(POCKET / "fixtures", include_holdout=True)
-    assert len(held.fixtures) == 40
+    assert len(held.fixtures) == 46
     assert {f.category for f in held.fixtures} == LISTED_IN_THE_SPECIFICATION
     for document in held.documents:
         assert document.raw == (CORE / "fixtures" / document.file).read_bytes()
@@ -217,6 +218,18 @@ def test_the_words_of_a_turn_do_not_tell_its_label(made: tuple[Script, ...], str
     assert balanced_accuracy(asked(made, stratum)) <= 0.60
 
 
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("category", ["described", "errand", "typed"])
+def test_neither_words_nor_syllables_tell_whether_what_is_not_plainly_named_is_known(
+    made: tuple[Script, ...], category: str
+) -> None:
+    turns = [turn for script in made if script.category == category for turn in script.labelled]
+    assert len(turns) >= 60
+    assert balanced_accuracy(turns) <= 0.60
+    assert balanced_accuracy(turns, four_letters) <= 0.60
+    assert balanced_accuracy([replace(t, text=f"{t.text} kindly") if t.must else t for t in turns]) > 0.60
+
+
 def asked(made: Sequence[Script], stratum: str) -> list[Labelled]:
     return [t for s in made if "know-to-ask" in s.suites for t in s.labelled if t.stratum == stratum]
 
@@ -287,6 +300,26 @@ def test_a_stranger_is_as_many_letters_from_a_page_as_a_slip(made: tuple[Script,
         for template in {t.template for t in script.labelled if "{part}" in t.template}:
             near = {t.must: nearest(t.text, titles) for t in script.labelled if t.template == template}
             assert near[True] == near[False] >= 1, (script.fixture_id, template)
+
+
+@pytest.mark.req("C-803")
+def test_what_a_stranger_is_said_to_do_nobody_with_a_page_does(made: tuple[Script, ...]) -> None:
+    asked = 0
+    for script in made:
+        pages = "\n".join(write["content"] for write in script.fixture()["setup"]).casefold()
+        for turn in (t for t in script.labelled if "{part}" in t.template and not t.must):
+            way = re.escape(turn.template).replace(r"\{n\}", ".+").replace(r"\{part\}", "(?P<part>.+)")
+            said = re.fullmatch(way, turn.text)
+            assert said is not None
+            assert f"summary: {said['part']}, works".casefold() not in pages, (script.fixture_id, turn.text)
+            asked += 1
+    assert asked >= 100
+
+
+@pytest.mark.req("C-803")
+def test_a_name_one_letter_off_is_in_no_question_that_doubts_its_own_spelling(made: tuple[Script, ...]) -> None:
+    turns = [t for script in made if script.category == "near-duplicate" for t in script.labelled]
+    assert not [t.text for t in turns if "if I read" in t.template]
 
 
 def nearest(text: str, titles: Sequence[str]) -> int:
@@ -474,7 +507,7 @@ def test_a_canary_on_an_active_page_is_a_fault(tmp_path: Path) -> None:
 
 def test_the_door_builds_and_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert door.main([str(tmp_path)]) == 0
-    assert "18 categories" in capsys.readouterr().out
+    assert "21 categories" in capsys.readouterr().out
     assert door.main(["--check", str(tmp_path)]) == 0
 
 

@@ -20,7 +20,10 @@ from brainbench.datasets.core_gen.world import Named
 from brainbench.datasets.core_words import table
 from brainbench.datasets.splitmix import substream
 
-OWN = ("pronoun", "multilingual", "renamed", "stale", "assistant", "injection", "write-back", "continuity")
+OWN = (
+    *("pronoun", "multilingual", "renamed", "stale", "assistant", "injection", "write-back", "continuity"),
+    *("described", "errand", "typed"),
+)
 SCRIPTS = {
     "ru": "CYRILLIC",
     "uk": "CYRILLIC",
@@ -94,6 +97,9 @@ def test_each_category_has_as_many_fixtures_as_the_specification_lists(made: dic
         "injection": 20,
         "write-back": 60,
         "continuity": 60,
+        "described": 35,
+        "errand": 12,
+        "typed": 14,
     }
 
 
@@ -102,7 +108,7 @@ def test_each_category_has_as_many_fixtures_as_the_specification_lists(made: dic
     ("category", "at_least"),
     [
         *(("pronoun", 15), ("renamed", 10), ("stale", 12), ("assistant", 10), ("injection", 8)),
-        *(("write-back", 25), ("continuity", 25)),
+        *(("write-back", 25), ("continuity", 25), ("described", 25), ("errand", 12), ("typed", 7)),
     ],
 )
 def test_most_fixtures_of_a_category_are_no_copies_with_other_names(category: str, at_least: int) -> None:
@@ -119,7 +125,10 @@ def test_every_language_has_four_scripts_and_mixed_speech_six(made: dict[str, li
 
 
 @pytest.mark.req("C-803")
-@pytest.mark.parametrize("category", ["pronoun", "multilingual", "renamed", "assistant", "injection"])
+@pytest.mark.parametrize(
+    "category",
+    ["pronoun", "multilingual", "renamed", "assistant", "injection", "described", "errand", "typed"],
+)
 def test_a_category_asks_about_as_often_as_it_should_not_be_answered(
     made: dict[str, list[Script]], category: str
 ) -> None:
@@ -146,10 +155,11 @@ def test_strata_are_those_of_the_specification(made: dict[str, list[Script]]) ->
     strata = {category: {script.stratum for script in scripts} for category, scripts in made.items()}
     for category in ("multilingual", "write-back", "continuity"):
         assert strata[category] == {"easy", "medium", "hard"}
-    for category in ("pronoun", "renamed", "stale"):
+    for category in ("pronoun", "renamed", "stale", "described"):
         assert strata[category] == {"medium", "hard"}
-    for category in ("assistant", "injection"):
+    for category in ("assistant", "injection", "typed"):
         assert strata[category] == {"medium"}
+    assert strata["errand"] == {"hard"}
 
 
 @pytest.mark.parametrize("language", sorted(SCRIPTS))
@@ -304,6 +314,53 @@ def test_an_answer_does_not_tell_whether_the_next_question_has_one() -> None:
     }
 
 
+@pytest.mark.req("C-803")
+@pytest.mark.parametrize("category", ["described", "errand"])
+def test_what_is_described_is_named_by_no_invented_word(made: dict[str, list[Script]], category: str) -> None:
+    for script in made[category]:
+        wanted = wanted_pages(script)
+        for text, page in wanted:
+            title = re.findall("^title: (.*)$", page, re.M)[0]
+            invented = title.split()[0] if " " in title else title
+            assert invented.casefold() not in text.casefold(), (script.fixture_id, text)
+        assert wanted
+
+
+def wanted_pages(script: Script) -> list[tuple[str, str]]:
+    """Each turn that calls for memory, with each page that it wants."""
+    written = {event["slug"]: event["content"] for event in (*script.fixture()["setup"], *events(script, "write"))}
+    told = {str(event["event_id"]): event["text"] for event in events(script, "turn")}
+    gold = script.gold()["events"]
+    return [(told[at], written[slug]) for at in gold for slug in gold[at]["gold_slugs"]]
+
+
+@pytest.mark.req("C-803")
+def test_initials_are_those_of_the_wanted_page_and_of_no_other(made: dict[str, list[Script]]) -> None:
+    found = 0
+    for script in made["described"]:
+        pages_ = [event["content"] for event in (*script.fixture()["setup"], *events(script, "write"))]
+        initials = Counter("".join(w[0] for w in re.findall("^title: (.*)$", p, re.M)[0].split()) for p in pages_)
+        for text, page in wanted_pages(script):
+            for short in re.findall(r"\b[A-Z]{2,3}\b", text):
+                found += 1
+                assert initials[short] == 1, (script.fixture_id, text)
+                assert "".join(w[0] for w in re.findall("^title: (.*)$", page, re.M)[0].split()) == short
+        for turn in script.labelled:
+            if not turn.must:
+                assert not any(initials[short] for short in re.findall(r"\b[A-Z]{2,3}\b", turn.text))
+    assert found >= 5
+
+
+@pytest.mark.req("C-206")
+@pytest.mark.parametrize("category", ["described", "errand", "typed"])
+def test_what_is_played_of_one_scene_is_one_group(made: dict[str, list[Script]], category: str) -> None:
+    groups: dict[str | None, list[int]] = defaultdict(list)
+    for script in made[category]:
+        groups[script.group].append(script.index % len(scenes(category)))
+    assert all(len(set(at)) == 1 for at in groups.values())
+    assert len(groups) == len(scenes(category))
+
+
 def test_a_scene_is_played_with_those_who_have_a_page_and_with_strangers() -> None:
     script = played(LEASE)
     assert sorted(labels(script)) == ["must", "must", "must_not", "must_not"]
@@ -439,6 +496,7 @@ def test_names_take_the_endings_of_their_language(language: str, case: str, name
 
 def test_a_name_can_be_spoken_in_parts_and_in_latin_letters() -> None:
     who = Spoken(Named("person", "Тислида Пловрина", "people/tislida-plovrina", "Тислида", "Пловрина"), "ru")
+    assert (who.initials, who.plain, who.family_dat_plain) == ("ТП", "тислида пловрина", "пловриной")
     assert f"{who} {who.family_dat} {who.given} {who.latin}" == "Тислида Пловрина Пловриной Тислида Tislida Plovrina"
 
 

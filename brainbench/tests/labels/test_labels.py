@@ -81,6 +81,26 @@ def test_the_sample_has_a_tenth_of_each_category_and_stratum_and_no_fewer_than_o
     assert drawn_families == {family: max(1, -(-count // 10)) for family, count in had.items()}
 
 
+def test_a_category_may_have_a_share_of_its_own_and_no_other_changes():
+    drawn = [
+        sheet(CORE / "fixtures", CORE / "gold", corpus="core", share=0.1, seed=SEED, more=more)
+        for more in ({}, {"typed": 1.0})
+    ]
+    read = corpora.read(CORE / "fixtures", include_holdout=True)
+    category = {hidden_names(read, SEED)[f.fixture_id]: f.category for f in read.fixtures}
+    plain, more = ({shown["id"] for shown in one["fixtures"]} for one in drawn)
+    assert plain < more
+    assert {category[name] for name in more - plain} == {"typed"}
+    assert {name for name in more if category[name] == "typed"} == {n for n in category if category[n] == "typed"}
+    assert drawn[1]["more"] == {"typed": 1.0}
+
+
+@pytest.mark.parametrize(("more", "why"), [({"typed": 2}, "--more typed: 2"), ({"nowhere": 0.5}, "nowhere is no cat")])
+def test_a_share_of_no_category_or_beyond_all_of_it_is_refused(more: dict[str, float], why: str):
+    with pytest.raises(UsageError, match=why):
+        sheet(CORE / "fixtures", CORE / "gold", corpus="core", share=0.1, seed=1, more=more)
+
+
 def test_another_seed_draws_another_sample():
     first, second = (
         sheet(CORE / "fixtures", CORE / "gold", corpus="core", share=0.1, seed=seed)["fixtures"] for seed in (1, 2)
@@ -170,6 +190,17 @@ def test_wanting_an_acceptable_page_or_not_is_the_same(drawn, perfect):
     assert agreed(drawn, perfect("Ana"), odd)["disagreements"] == []
 
 
+def test_a_fact_that_gold_files_under_no_page_may_be_filed_under_any(drawn, perfect):
+    odd = perfect("Bela")
+    loose = [f for labels in odd["labels"].values() for f in labels["facts"].values() if f["keep"] and not f["entity"]]
+    assert loose
+    for fact in loose:
+        fact["entity"] = "people/somebody"
+    assert agreed(drawn, perfect("Ana"), odd)["disagreements"] == []
+    loose[0]["keep"] = False
+    assert len(agreed(drawn, perfect("Ana"), odd)["disagreements"]) == 1
+
+
 def test_a_missing_label_is_named(drawn, perfect):
     odd = perfect("Bela")
     name = next(f["id"] for f in drawn["fixtures"] if f["turns"])
@@ -230,6 +261,9 @@ def test_the_two_commands_draw_compare_and_end_with_one_while_something_is_block
     place = str(tmp_path / "sheet.json")
     drawn = run(main, ["labels", "sheet", "--seed", str(SEED), "--out", place])
     assert drawn.exit_code == 0, drawn.output
+    unclear = run(main, ["labels", "sheet", "--more", "typed", "--seed", "1", "--out", str(tmp_path / "no.json")])
+    assert (unclear.exit_code, (tmp_path / "no.json").exists()) == (2, False)
+    assert "'typed' is no CATEGORY=SHARE" in unclear.output
     files = []
     for name in ("Ana", "Bela"):
         files.append(str(tmp_path / f"{name}.json"))

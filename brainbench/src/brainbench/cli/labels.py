@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from brainbench.cli.frame import Command, place_options, reported
-from brainbench.errors import IncompatibleError
+from brainbench.errors import IncompatibleError, UsageError
 from brainbench.write import to_line
 
 FILE = click.Path(path_type=Path)
@@ -29,15 +29,25 @@ def labels() -> None:
 @labels.command(cls=Command)
 @place_options
 @click.option("--share", type=float, default=0.1, show_default=True, help="Share of each category and stratum.")
+@click.option("--more", "shares", multiple=True, metavar="CATEGORY=SHARE", help="Another share of one category.")
 @click.option("--seed", type=int, required=True, help="Draws the sample; take another one for each round.")
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="Write the sheet here.")
 @reported
-def sheet(fixtures: Path | None, gold: Path | None, corpus: str | None, share: float, seed: int, out: Path) -> None:
+def sheet(
+    fixtures: Path | None,
+    gold: Path | None,
+    corpus: str | None,
+    share: float,
+    shares: tuple[str, ...],
+    seed: int,
+    out: Path,
+) -> None:
     """Draw a stratified sample and write it without gold, names and order that would give it away.
 
     \b
-    Example:
+    Examples:
       brainbench labels sheet --corpus core --share 0.1 --seed 7 --out sheet.json
+      brainbench labels sheet --corpus core --more typed=0.5 --seed 7 --out sheet.json
     """
     from brainbench.labels.sheet import sheet as drawn
     from brainbench.run import corpus_place
@@ -45,7 +55,8 @@ def sheet(fixtures: Path | None, gold: Path | None, corpus: str | None, share: f
 
     check_place(out)
     place = corpus_place(fixtures, gold, corpus)
-    made = drawn(place.fixtures, place.gold, corpus=place.corpus, share=share, seed=seed)
+    more = dict(map(_share, shares))
+    made = drawn(place.fixtures, place.gold, corpus=place.corpus, share=share, seed=seed, more=more)
     write_json(out, made)
     asked = sum(len(f[part]) for f in made["fixtures"] for part in ("turns", "facts", "answers"))
     click.echo(f"{out}: {len(made['fixtures'])} fixtures, {asked} questions; `how_to` says what to write")
@@ -92,6 +103,16 @@ def agree(
         write_json(out, done)
     click.echo(to_line(done) if as_json else _told(done), nl=False)
     sys.exit(1 if done["blocked"] else 0)
+
+
+def _share(text: str) -> tuple[str, float]:
+    name, equals, share = text.partition("=")
+    try:
+        if name and equals:
+            return name, float(share)
+    except ValueError:
+        pass
+    raise UsageError(f"--more: {text!r} is no CATEGORY=SHARE, such as typed=0.5")
 
 
 def _fixes(path: Path | None) -> Mapping[str, str]:

@@ -56,6 +56,7 @@ class _Sheet(msgspec.Struct):
     fixtures_hash: str
     share: float
     seed: int
+    more: dict[str, float] = {}
 
 
 T = TypeVar("T")
@@ -138,7 +139,7 @@ def receipt(
         raise IncompatibleError(f"{sheet[1]}: fixtures_hash: made from another state of the corpus; draw a new sheet")
     read = corpora.read(fixtures, include_holdout=True)
     hidden, answers = hidden_names(read, drawn.seed), golds.read(read, gold)
-    chosen = sorted(sample(read.fixtures, drawn.share, drawn.seed), key=lambda f: f.fixture_id)
+    chosen = sorted(sample(read.fixtures, drawn.share, drawn.seed, drawn.more), key=lambda f: f.fixture_id)
     named = _named(files)
     items = [i for f in chosen for i in _items(f, answers[f.fixture_id], hidden[f.fixture_id], named)]
     found = agreements(items, (GOLD, *named))
@@ -147,7 +148,12 @@ def receipt(
         "schema_version": 1,
         "corpus": drawn.corpus,
         "fixtures_hash": drawn.fixtures_hash,
-        "sample": {"share": drawn.share, "seed": drawn.seed, "fixtures": [f.fixture_id for f in chosen]},
+        "sample": {
+            "share": drawn.share,
+            "more": drawn.more,
+            "seed": drawn.seed,
+            "fixtures": [f.fixture_id for f in chosen],
+        },
         "labellers": list(named),
         "items": len(items),
         "agreement": [_row(a) for a in found],
@@ -212,8 +218,8 @@ def _items(fixture: Fixture, gold: Gold, hidden: str, files: Mapping[str, _File]
         if wanted.retrieve == "must" and all(t.retrieve == "must" for t in turns.values()):
             yield item("pages", str(event_id), _pages(wanted.gold_slugs, wanted.acceptable_slugs, turns))
     for number in asked_facts(fixture):
-        facts = told("facts", str(number))
-        yield item("fact", str(number), {GOLD: _kept(fixture, gold, number)} | {n: _fate(f) for n, f in facts.items()})
+        kept, facts = _kept(fixture, gold, number), told("facts", str(number))
+        yield item("fact", str(number), {GOLD: kept} | {n: _filed(f, kept) for n, f in facts.items()})
     for event_id in asked_answers(fixture):
         probes = [p for p in gold.probes if p.after_event == event_id]
         for probe in probes:
@@ -241,6 +247,11 @@ def _fate(fact: _Fact | None) -> str:
     if fact is None or not fact.keep:
         return "not kept"
     return f"kept under {fact.entity or 'no page'}"
+
+
+def _filed(fact: _Fact, gold: str) -> str:
+    """What a rater says of a fact. Where gold names no page, any will do: filing it under one or none is the same."""
+    return gold if fact.keep and gold == _fate(_Fact(None, True)) else _fate(fact)
 
 
 def _label(file: _File, hidden: str, part: str, key: str) -> Any:

@@ -29,32 +29,43 @@ this user turn: "must" (a page of the active source, as it reads at that moment,
 `slugs`), "must_not" (no page does), or "may" (it can be argued either way). Pages of other sources are not to be had.
 facts: for each line that was said, say in `entity` the slug of the page whom or what it is about (null: none of the \
 pages), and in `keep` whether it should be kept as true when the conversation is over (false: taken back or corrected).
-answers: for each event, say in `answer` what the memory should be able to tell on it, in the words of the text, or \
-null if nothing does.
+answers: for each event, copy into `answer` the whole sentence (of a page, of a turn or of a line that was said) from \
+which the memory should be able to tell it, not a part of it, or null if nothing tells it.
 Write {"schema_version": 1, "labeller": "<your name>", "labels": {"<fixture id>": {"turns": {"<event>": {"retrieve": \
 "must", "slugs": ["..."]}}, "facts": {"<number>": {"entity": "...", "keep": true}}, "answers": {"<event>": "..."}}}}.\
 """
 _WORD = re.compile(r"\w+")
+_NONE: Mapping[str, float] = {}
 WRITTEN = frozenset({"write-back", "continuity"})
 
 
-def sheet(fixtures: Path, gold: Path, *, corpus: str, share: float, seed: int) -> dict[str, Any]:
+def sheet(
+    fixtures: Path, gold: Path, *, corpus: str, share: float, seed: int, more: Mapping[str, float] = _NONE
+) -> dict[str, Any]:
     """The sheet for a stratified sample: of each category and stratum `share` of its fixtures, rounded up.
 
-    `share` is in (0, 1]; the same seed draws the same sample. CorpusError if the corpus cannot be read.
+    Of the categories in `more` as large a share as is given there. A share is in (0, 1]; the same seed draws the same
+    sample. CorpusError if the corpus cannot be read.
     """
-    if not 0 < share <= 1:
-        raise UsageError(f"--share: {share:g} is no share; give a number above 0 and up to 1")
+    for flag, given in (("--share", share), *((f"--more {name}", of) for name, of in more.items())):
+        if not 0 < given <= 1:
+            raise UsageError(f"{flag}: {given:g} is no share; give a number above 0 and up to 1")
     golds.validate(fixtures, gold)
     read = corpora.read(fixtures, include_holdout=True)
+    known = {fixture.category for fixture in read.fixtures}
+    if unknown := sorted(set(more) - known):
+        raise UsageError(
+            f"--more: {', '.join(unknown)} is no category of this corpus; it has {', '.join(sorted(known))}"
+        )
     hidden = hidden_names(read, seed)
-    chosen = sorted(sample(read.fixtures, share, seed), key=lambda fixture: hidden[fixture.fixture_id])
+    chosen = sorted(sample(read.fixtures, share, seed, more), key=lambda fixture: hidden[fixture.fixture_id])
     large = {f.universe: brains.made(read.manifest, f.universe) for f in chosen if f.universe is not None}
     return {
         "schema_version": 1,
         "corpus": corpus,
         "fixtures_hash": golds.fixtures_hash(fixtures, gold),
         "share": share,
+        "more": dict(more),
         "seed": seed,
         "how_to": HOW_TO,
         "fixtures": [
@@ -69,14 +80,17 @@ def hidden_names(corpus: Corpus, seed: int) -> Mapping[str, str]:
     return {f.fixture_id: corpora.opaque_id(f, seed, key)[:16] for f in corpus.fixtures}
 
 
-def sample(fixtures: Sequence[Fixture], share: float, seed: int) -> tuple[Fixture, ...]:
-    """Of each category and stratum `share` of its fixtures, at least one."""
+def sample(
+    fixtures: Sequence[Fixture], share: float, seed: int, more: Mapping[str, float] = _NONE
+) -> tuple[Fixture, ...]:
+    """Of each category and stratum `share` of its fixtures, or what `more` says of the category; at least one."""
     families: dict[tuple[str, str], list[Fixture]] = defaultdict(list)
     for fixture in fixtures:
         families[fixture.category, fixture.stratum].append(fixture)
     drawn: list[Fixture] = []
     for name, family in sorted(families.items()):
-        drawn += substream(seed, "labels", *name).sample(family, max(1, -(-int(1000 * share) * len(family) // 1000)))
+        thousandths = int(1000 * more.get(name[0], share))
+        drawn += substream(seed, "labels", *name).sample(family, max(1, -(-thousandths * len(family) // 1000)))
     return tuple(drawn)
 
 

@@ -22,7 +22,7 @@ from brainbench.datasets.splitmix import substream
 from brainbench.errors import OutputError
 from brainbench.model import PUSH_SUITES, Stratum
 
-VERSION = "1.0"
+VERSION = "1.1"
 SEED = universe.SEED
 HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout; a group goes where its first fixture goes"
 POCKET_RULE = "of the core corpus' gate, the first fixture of each stratum in each category, at least two a category"
@@ -62,6 +62,9 @@ CATEGORIES: tuple[Category, ...] = (
     Category("multi-source", 40, ("easy", "medium"), scopes.multi_source),
     Category("write-back", 60, ("easy", "medium", "hard"), scenes.scene, ("write-back",)),
     Category("continuity", 60, ("easy", "medium", "hard"), scenes.scene, ("continuity", "write-back")),
+    Category("described", 35, ("medium", "hard"), scenes.grouped),
+    Category("errand", 12, ("hard",), scenes.grouped),
+    Category("typed", 14, ("medium",), scenes.grouped),
 )
 
 

@@ -32,6 +32,7 @@ class Cast:
         self.seeded: list[Member] = []
         self._words: set[str] = set()
         self._unknown: set[str] = set()
+        self._borne_by_nobody: set[str] = set()
         self._asked: list[Member] = []
 
     @property
@@ -75,7 +76,9 @@ class Cast:
         for at in range(most):
             pool = by_kind()[self.domain["name"], NOISE[at % len(NOISE)]]
             one = self._rng.pick(pool)
-            if not _words(one.of) & self._words and not self._speaks_of_strangers(one):
+            if one.part in self._borne_by_nobody or _words(one.of) & self._words:
+                continue
+            if not self._speaks_of_strangers(one):
                 self._words |= _words(one.of)
                 self.seed(one)
 
@@ -126,10 +129,12 @@ class Cast:
         return lines("code" if who.kind == "code" else "thing")
 
     def part_of_nobody(self) -> str:
-        """What nobody seeded so far does."""
+        """What nobody seeded so far does, nor any page that surrounds them later."""
         taken = {m.part for m in self.seeded}
         parts: list[str] = [part for walk in domains() for part in walk["roles"]]
-        return self._rng.pick([part for part in parts if part not in taken])
+        drawn = self._rng.pick([part for part in parts if part not in taken])
+        self._borne_by_nobody.add(drawn)
+        return drawn
 
     def _speaks_of_strangers(self, one: Member) -> bool:
         text = one.page.markdown()

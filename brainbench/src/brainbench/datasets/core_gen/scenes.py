@@ -32,6 +32,12 @@ def scene(script: Script) -> None:
     play(script, file[script.index % len(file)], script.index // len(file))
 
 
+def grouped(script: Script) -> None:
+    """As `scene`, where all that is played of one scene is one group: what it says once, it says again."""
+    script.group = f"{script.category}-{script.index % len(scenes(script.category)):03d}"
+    scene(script)
+
+
 def multilingual(script: Script) -> None:
     """One scene in another language, in two at once, or about people who go by an emoji."""
     language, number = SPOKEN[script.index % len(SPOKEN)]

@@ -22,7 +22,8 @@ FOLDERS: Mapping[str, str] = {
     "fund": "funds",
     "decision": "decisions",
 }
-_LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+LETTERS = str.maketrans({"ł": "l", "ı": "i", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
+"""What a Latin letter with no accent to drop is written as where only plain ones are at hand."""
 _INDICATORS = tuple("-?:,[]{}#&*!|>'\"%@`")
 
 
@@ -70,7 +71,7 @@ def _scalar(text: str, in_list: bool = False) -> str:
 
 def slug_of(kind: str, roman: str) -> str:
     """`people/velt-ana` for a person romanised as "Velt Ana"."""
-    plain = unicodedata.normalize("NFKD", roman.lower().translate(_LETTERS))
+    plain = unicodedata.normalize("NFKD", roman.lower().translate(LETTERS))
     tail = "".join(c if c.isalnum() else "-" for c in plain if not unicodedata.combining(c))
     return f"{FOLDERS[kind]}/{'-'.join(part for part in tail.split('-') if part)}"
 
