@@ -158,7 +158,7 @@ def test_a_turn_is_brought_what_it_names(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("session", ["s2", "S 2/x", "сесія №2"])
-def test_the_facts_of_this_session_are_shown_before_any_other(memory: Memory, session: str) -> None:
+def test_the_facts_of_this_session_are_shown_and_others_when_they_are_called_for(memory: Memory, session: str) -> None:
     long_ago = NOW - timedelta(days=30)
     bees = CandidateFact("Bo keeps bees", "preference", "Bo", "I keep bees")
     said = [Message("user", "I keep bees.", long_ago)]
@@ -169,8 +169,9 @@ def test_the_facts_of_this_session_are_shown_before_any_other(memory: Memory, se
     window = [Message("user", "Go on")]
     shown = memory.context("default", window, session=session, now=NOW).facts
     assert {fact.text for fact in shown} == {"Bo keeps bees", "The cat is called Tofu"}
-    fresh = memory.context("default", window, session="new", now=NOW).facts
-    assert {fact.text for fact in fresh} == {"We meet at nine", "Told nowhere"}
+    assert memory.context("default", window, session="new", now=NOW).facts == ()
+    asked = [Message("user", "When do we meet?")]
+    assert [fact.text for fact in memory.context("default", asked, session="new", now=NOW).facts] == ["We meet at nine"]
 
 
 def test_pointers_and_volunteers_leave_out_what_was_shown(memory: Memory) -> None:

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -58,6 +58,24 @@ _UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
 }
 
 
+class _ByName:
+    """A system that is called as the bench calls it: by the names of the arguments."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._system, name)
+        if not callable(found) or not hasattr(System, name):
+            return found
+        names = [*inspect.signature(getattr(System, name)).parameters][1:]
+
+        def called(*given: object, **named: object) -> Any:
+            return found(**dict(zip(names, given, strict=False)), **named)
+
+        return called
+
+
 class MemoryContract:
     """Subclass as `Test...` with `system` set. Each test starts with an empty memory."""
 
@@ -72,7 +90,8 @@ class MemoryContract:
         folder = str(Path(inspect.getfile(cls)).parent)
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(folder)
-            cls._loaded = load_system(cls.system, replace(cls.access, directory=folder), here=True)
+            loaded = load_system(cls.system, replace(cls.access, directory=folder), here=True)
+            cls._loaded = cast(System, _ByName(loaded))
 
     @classmethod
     def teardown_class(cls) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import exp
 
@@ -58,7 +59,7 @@ def keep(store: Store, facts: Sequence[Fact], session: str | None = None, at: da
 def test_a_context_is_its_rendered_parts(store: Store, write: Callable[..., None], context: Context) -> None:
     write("p/noor", "Noor Tavenholt", summary="Founder.")
     keep(store, [fact("Rent is 614")])
-    brought = context("and Noor Tavenholt?")
+    brought = context("and Noor Tavenholt, what rent?")
     assert [pointer.slug for pointer in brought.pointers] == ["p/noor"]
     assert [one.text for one in brought.facts] == ["Rent is 614"]
     assert brought.text == render(brought.pointers, brought.volunteered, brought.facts)
@@ -77,35 +78,51 @@ def test_only_the_fragments_asked_for_are_brought(store: Store, write: Callable[
     write("p/noor", "Noor Tavenholt")
     keep(store, [fact("Rent is 614")])
     assert not context("Noor Tavenholt", fragments=["facts"]).pointers
-    assert not context("Noor Tavenholt", fragments=["pointers"]).facts
+    assert context("Noor Tavenholt, rent", fragments=["facts"]).facts
+    assert not context("Noor Tavenholt, rent", fragments=["pointers"]).facts
     assert len(context("Noor Tavenholt", fragments=["volunteers"]).volunteered) == 1
 
 
 @pytest.mark.req("C-353")
-def test_facts_of_this_session_come_before_those_of_the_last_day(store: Store, context: Context) -> None:
+def test_facts_come_that_are_of_this_session_or_called_for_and_no_others(
+    store: Store, write: Callable[..., None], context: Context
+) -> None:
+    write("p/noor", "Noor Tavenholt")
     keep(store, [fact("old but ours", "s1")], "s1", NOW - timedelta(days=30))
-    keep(store, [fact("of yesterday")], None, NOW - timedelta(hours=23))
-    keep(store, [fact("of last week")], None, NOW - timedelta(days=7))
-    assert [one.text for one in context("x", session="s1").facts] == ["old but ours"]
-    assert [one.text for one in context("x", session="s2").facts] == ["of yesterday"]
-    assert [one.text for one in context("x").facts] == ["of yesterday"]
+    keep(store, [fact("My dentist is Dr. Okonkwo"), fact("The kiln takes cone six")])
+    keep(store, [replace(fact("Likes onions"), entity="p/noor")])
+    keep(store, [fact(f"Person{number} keeps {number} marbles") for number in range(20)])
+    for small_talk in ("good morning", "write a haiku", "thanks!", ""):
+        assert context(small_talk).facts == ()
+    assert [one.text for one in context("good morning", session="s1").facts] == ["old but ours"]
+    assert [one.text for one in context("who is my dentist?").facts] == ["My dentist is Dr. Okonkwo"]
+    assert [one.text for one in context("what does Noor Tavenholt eat?").facts] == ["Likes onions"]
+    assert [one.text for one in context("how many marbles does Person10 keep?").facts] == ["Person10 keeps 10 marbles"]
+    assert context("I lost my marbles").facts == ()
+
+
+@pytest.mark.req("C-353")
+def test_what_an_assistant_says_calls_for_no_fact(store: Store) -> None:
+    keep(store, [fact("My dentist is Dr. Okonkwo")])
+    window = [Message("assistant", "Shall I ask the dentist?")]
+    assert not turn_context(store, "default", window, prior="", session=None, budget=Budget(), now=NOW).facts
 
 
 @pytest.mark.req("C-353")
 def test_the_best_facts_by_decayed_confidence_are_kept(store: Store, context: Context) -> None:
-    keep(store, [fact(f"number {number}", confidence=number / 20) for number in range(1, 16)])
-    brought = context("x").facts
+    keep(store, [fact(f"number {number}", "s", confidence=number / 20) for number in range(1, 16)], "s")
+    brought = context("x", session="s").facts
     assert [one.text for one in brought] == [f"number {number}" for number in range(15, 5, -1)]
     assert brought[0].confidence == pytest.approx(0.75)
 
 
 @pytest.mark.req("C-353")
 def test_a_fact_that_the_conversation_shows_is_not_said_on_every_turn(store: Store, context: Context) -> None:
-    keep(store, [fact(f"number {number} <a>", confidence=number / 20) for number in range(1, 16)])
-    first = context("x")
+    keep(store, [fact(f"number {number} <a>", "s", confidence=number / 20) for number in range(1, 16)], "s")
+    first = context("x", session="s")
     assert len(first.facts) == 10
-    assert context("y", prior=f"{first.text}\n").text == ""
-    assert [one.text for one in context("y", prior="- number 15 &lt;a>").facts][:2] == [
+    assert context("y", prior=f"{first.text}\n", session="s").text == ""
+    assert [one.text for one in context("y", prior="- number 15 &lt;a>", session="s").facts][:2] == [
         "number 14 <a>",
         "number 13 <a>",
     ]
@@ -113,9 +130,10 @@ def test_a_fact_that_the_conversation_shows_is_not_said_on_every_turn(store: Sto
 
 @pytest.mark.req("C-353")
 def test_no_fact_of_another_source_or_past_its_time_is_brought(store: Store, context: Context) -> None:
-    store.put_facts("team", None, [Fact(None, "team", "theirs", None, "fact", Provenance("x"))], NOW)
-    keep(store, [fact("over", valid_until=NOW - timedelta(minutes=1)), fact("holds", valid_until=NOW + timedelta(1))])
-    assert [one.text for one in context("x").facts] == ["holds"]
+    store.put_facts("team", None, [Fact(None, "team", "their rent", None, "fact", Provenance("x"))], NOW)
+    over, holds = NOW - timedelta(minutes=1), NOW + timedelta(1)
+    keep(store, [fact("the rent was 3", valid_until=over), fact("the rent is 4", valid_until=holds)])
+    assert [one.text for one in context("what rent?").facts] == ["the rent is 4"]
 
 
 @pytest.mark.req("C-353")
@@ -125,10 +143,10 @@ def test_facts_go_first_when_the_budget_is_short_and_pointers_last(
     write("p/noor", "Noor Tavenholt", summary="Founder of everything.")
     write("p/ida", "Ida Kelpgrove", summary="Keeper of the books.")
     keep(store, [fact("The rent is 614 from May on")])
-    whole = context("Noor Tavenholt, Ida Kelpgrove", budget=Budget(pages=1))
+    whole = context("Noor Tavenholt, Ida Kelpgrove, rent", budget=Budget(pages=1))
     sizes = []
     for limit in range(len(whole.text.encode()), -1, -1):
-        brought = context("Noor Tavenholt, Ida Kelpgrove", budget=Budget(pages=1, bytes=limit))
+        brought = context("Noor Tavenholt, Ida Kelpgrove, rent", budget=Budget(pages=1, bytes=limit))
         assert len(brought.text.encode()) <= limit
         assert (brought.degraded == ("budget_trimmed",)) is (brought.text != whole.text)
         sizes.append((len(brought.pointers), len(brought.volunteered), len(brought.facts)))

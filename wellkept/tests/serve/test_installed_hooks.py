@@ -190,7 +190,7 @@ def test_without_a_daemon_a_stop_loses_nothing_and_waits_for_nobody(host: Host) 
     assert took < 5
     host.wait_for(lambda: not files(host.data / "waiting"))
     assert "Good morning." in host.kept()
-    assert ("waiting", "kept", "") in host.beats()
+    host.wait_for(lambda: ("waiting", "kept", "") in host.beats())
 
 
 @pytest.mark.req("C-415")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 import re
 import shlex
@@ -48,6 +49,8 @@ def init_adapter(name: str, kind: str, out: Path) -> None:
       brainbench init-adapter my_memory
       brainbench init-adapter my_memory --kind cmd --out adapters
     """
+    if name in sys.stdlib_module_names or keyword.iskeyword(name):
+        raise UsageError(f"NAME: {name!r} is Python's own, and an import would find that first; add something to it")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise UsageError(
             f"NAME: {name!r} is no name of a module; use lower-case letters, digits and _, as in my_memory"

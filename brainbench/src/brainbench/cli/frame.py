@@ -34,6 +34,7 @@ READER_GONE = 128 + 13
 BASELINE = "evidence/baselines/conformance.json"
 
 
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 QUIET_SECONDS = 60.0
 """How long a run says nothing where no bar is shown."""
 PLACE = click.Path(path_type=Path, readable=False)
@@ -58,11 +59,15 @@ class Command(click.Command):
 
 @contextmanager
 def _ended_like_an_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP do what Ctrl-C does, so that worker processes and their directories go too."""
+    """SIGTERM and SIGHUP do what Ctrl-C does, so that worker processes and their directories go too.
+
+    What is ignored, as SIGINT is in a shell's background, stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number in _ENDINGS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in heard}
     try:
         yield
     finally:
@@ -105,7 +110,8 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
                 _say_no_more()
                 sys.exit(READER_GONE)
             if isinstance(error, OSError) and error.strerror:
-                click.echo(verdict_line("inconclusive", "output", error.strerror), err=True)
+                where = f"{error.filename}: " if error.filename else ""
+                click.echo(verdict_line("inconclusive", "files", f"{where}{error.strerror}"), err=True)
             else:
                 traceback.print_exc()
                 click.echo(

@@ -81,11 +81,14 @@ def run(**flags: Any) -> None:
       brainbench run --live --endpoint http://127.0.0.1:8080/v1 --model NAME --price-in 0 --price-out 0
     """
     from brainbench.run import measure
+    from brainbench.write import make_directory
 
     if wants_model(flags):
         sys.exit(run_live(flags) if flags["live"] else run_llm(flags))
     gating = _Gating.of(flags)
     choice = choice_of(flags)
+    if flags["save_observations"] is not None:
+        make_directory(flags["save_observations"])
     broken = _broken_panel(choice, flags["profile"]) if flags["with_panel"] else ()
     with progress_bar() as progress:
         done = measure(choice, progress)
@@ -222,8 +225,7 @@ def _log_sweep(done: Run, flags: dict[str, Any]) -> None:
 
 def _save_observations(done: Run, directory: Path | None) -> None:
     from brainbench.report.observations import observations_json
-    from brainbench.write import make_directory, write_json
+    from brainbench.write import write_json
 
     if directory is not None:
-        make_directory(directory)
         write_json(directory / "observations.json", observations_json(done.board, done.replays))

@@ -20,7 +20,7 @@ def find_profile(name: str) -> Profile:
     for place in (path, bundled):
         if place.is_file():
             return read_profile(bytes_of(place), str(place))
-    known = ", ".join(sorted(p.stem for p in (*gates.glob("*.toml"), *bundled.parent.glob("*.toml")))) or "none"
+    known = ", ".join(sorted({p.stem for p in (*gates.glob("*.toml"), *bundled.parent.glob("*.toml"))})) or "none"
     raise UsageError(f"--profile: no {path}; known: {known}")
 
 

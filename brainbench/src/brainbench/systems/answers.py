@@ -29,8 +29,8 @@ def what_happened(error: BaseException) -> str:
 
 
 def printable(text: str, most: int) -> str:
-    """The first characters of a text, without what moves a cursor."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text[:most])
+    """The first characters of a text, on one line and without what moves a cursor."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in "; ".join(text[:most].splitlines()))
 
 
 def plain(value: object, kind: type[T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from math import exp
 from time import perf_counter
@@ -15,6 +15,7 @@ from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
 from wellkept.providers import Embedder
 from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, NameIndex, Sighted, gather, look_up
 from wellkept.recall.candidates import ends, sightings
+from wellkept.recall.facts import fitting_facts, shared_words
 from wellkept.recall.render import pointer_to, render, stored_text
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
@@ -29,7 +30,9 @@ LOG = logging.getLogger(__name__)
 FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
 
 FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
-RECENT = timedelta(hours=24)
+MOST_FITTING = 20
+FEW = 3
+"""Of so many facts that share one word with a turn, each may be meant."""
 _DAY_SECONDS = 86_400.0
 
 # How many texts are remembered. What is found in a long one takes up to 4 MB.
@@ -95,9 +98,9 @@ def turn_context(
 
     A newest message that names no page may still need one, which comes after the window's.
 
-    The newest message of the window is the prompt. `session` names the conversation whose facts come first; without
-    any, those recorded in the 24 hours before `now`; what `prior` shows of either is not said again. What does not fit
-    is dropped, facts first and pointers last.
+    The newest message of the window is the prompt. Facts are those of the conversation `session`, those about the
+    pages brought, and those that hold the prompt's words, so that small talk brings none; what `prior` shows is not
+    said again. What does not fit is dropped, facts first and pointers last.
     """
     started = perf_counter()
     pointers: tuple[Pointer, ...] = ()
@@ -115,7 +118,8 @@ def turn_context(
             offered = volunteer(fresh[: CONSIDERED + len(shown)], len(window[-TURNS:]), shown, budget.volunteers)
     facts: tuple[Fact, ...] = ()
     if "facts" in fragments:
-        told, failed = _session_facts(store, source, session, now, budget.facts)
+        asked = window[-1].text if window and window[-1].role == "user" else ""
+        told, failed = _called_for(store, source, asked, (*pointers, *offered), session, now, budget.facts)
         facts = tuple(fact for fact in told if stored_text(fact.text, fact.trust) not in prior[-PRIOR_CHARS:])
         degraded += failed
     kept = _within(_Block(pointers, offered, facts), budget)
@@ -246,17 +250,23 @@ def _degraded(index: NameIndex) -> tuple[str, ...]:
     return tuple(f"arm_failed:{name}" for name in index.failed)
 
 
-def _session_facts(
-    store: Store, source: str, session: str | None, now: datetime, limit: int
+def _called_for(
+    store: Store, source: str, asked: str, pages: Sequence[Pointer], session: str | None, now: datetime, limit: int
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    """The facts of this session, those about the pages that a turn brings, and those that hold its words."""
     try:
-        chosen = _holding(store.facts(source, told_in=f"conversations/{session}"), now) if session else []
-        if not chosen:
-            recent = store.facts(source, since=now - RECENT)
-            chosen = [pair for pair in _holding(recent, now) if _is_recent(pair[1], now)]
+        ours = store.facts(source, told_in=f"conversations/{session}") if session else ()
+        about = [fact for page in pages for fact in store.facts(source, page.slug)]
+        fitting = fitting_facts(store, source, asked, MOST_FITTING, among=lambda fact: decayed(fact, now) > 0)
     except Exception:
         LOG.exception("the facts of %s could not be read", source)
         return (), ("facts_skipped",)
+    shared = [shared_words(fact, asked) for fact in fitting]
+    most = max(shared, default=0)
+    # One word in common says little where many facts hold it.
+    telling = most > 1 or len(fitting) <= FEW
+    said = [fact for fact, words in zip(fitting, shared, strict=True) if telling and words == most]
+    chosen = _holding({fact.id: fact for fact in (*ours, *about, *said)}.values(), now)
     chosen.sort(key=lambda pair: (-pair[0], pair[1].id if pair[1].id is not None else 0, pair[1].text))
     return tuple(replace(fact, confidence=confidence) for confidence, fact in chosen[: max(0, limit)]), ()
 
@@ -265,7 +275,3 @@ def _holding(facts: Iterable[Fact], now: datetime) -> list[tuple[float, Fact]]:
     """Those that can still be relied on, with how far."""
     held = [(decayed(fact, now), fact) for fact in facts]
     return [(confidence, fact) for confidence, fact in held if confidence > 0]
-
-
-def _is_recent(fact: Fact, now: datetime) -> bool:
-    return fact.recorded_at is not None and now - RECENT <= fact.recorded_at <= now
