@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from brainbench import gold as golds
 from brainbench.cli import main
 from brainbench.corpus.manifest import read_manifest
 from brainbench.errors import IncompatibleError, UsageError
-from brainbench.gold import Gold
-from brainbench.labels.agreement import cohen_kappa, read_labels, receipt
+from brainbench.gold import Gold, Probe
+from brainbench.labels.agreement import answers_probe, cohen_kappa, read_labels, receipt
 from brainbench.labels.sheet import asked_answers, asked_facts, asked_turns, hidden_names, sheet
+from brainbench.model import Fixture, Turn
+from brainbench.suites.matching import says
 
 CORE = corpora.find("core")
 SEED = 5
@@ -199,6 +202,95 @@ def test_a_fact_that_gold_files_under_no_page_may_be_filed_under_any(drawn, perf
     assert agreed(drawn, perfect("Ana"), odd)["disagreements"] == []
     loose[0]["keep"] = False
     assert len(agreed(drawn, perfect("Ana"), odd)["disagreements"]) == 1
+
+
+QUOTED = "Othriba Fenstamor proposes Quartz for the release, and we all like it."
+"""What was said of which gold keeps "wants the new release called Quartz", and the probe asks for "called Quartz"."""
+
+
+@pytest.fixture(scope="module")
+def quartz() -> tuple[Probe, Fixture, Gold]:
+    read = corpora.read(CORE / "fixtures", include_holdout=True)
+    (fixture,) = (f for f in read.fixtures if f.fixture_id == "core-continuity-044")
+    gold = golds.read(read, CORE / "gold")[fixture.fixture_id]
+    return gold.probes[0], fixture, gold
+
+
+@pytest.mark.parametrize("text", ["It is called Quartz", QUOTED, QUOTED.rstrip("."), QUOTED.upper()])
+def test_an_answer_says_the_keywords_or_is_quoted_from_where_gold_has_them_from(quartz, text: str):
+    assert answers_probe(text, *quartz)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  . ",
+        "Quartz",
+        "Quartz for the release",
+        "and we all like it.",
+        "I will use that in the notes.",
+        "What name did Othriba Fenstamor come up with?",
+        f"{QUOTED} It was Basalt in the end.",
+        QUOTED.replace("Quartz", "Basalt"),
+    ],
+)
+def test_a_piece_another_turn_or_what_nobody_said_is_no_quotation(quartz, text: str):
+    assert not answers_probe(text, *quartz)
+
+
+def test_a_quotation_counts_only_of_a_fact_of_gold_told_before_and_with_nothing_forbidden(quartz):
+    probe, fixture, gold = quartz
+    told = gold.events[7]
+    assert not answers_probe(QUOTED, replace(probe, forbid_keywords=("we all like",)), fixture, gold)
+    assert not answers_probe(QUOTED, replace(probe, match_keywords=("called Basalt",)), fixture, gold)
+    assert not answers_probe(QUOTED, replace(probe, after_event=7), fixture, gold)
+    assert not answers_probe(
+        QUOTED, probe, fixture, replace(gold, events={**gold.events, 7: replace(told, gold_facts=())})
+    )
+
+
+@pytest.mark.parametrize(("quote", "text"), [("Quartz", "Quartz"), ("", ""), ("", "Othriba Fenstamor")])
+def test_a_fact_taken_from_one_word_or_from_no_text_is_not_agreed_on_by_quoting(quartz, quote: str, text: str):
+    probe, fixture, gold = quartz
+    short = replace(fixture, scripted_facts=tuple(replace(f, quote=quote) for f in fixture.scripted_facts))
+    assert not answers_probe(text, probe, short, gold)
+
+
+def test_no_probe_of_the_corpus_is_answered_by_quoting_a_turn_that_gold_has_no_such_fact_of():
+    read = corpora.read(CORE / "fixtures", include_holdout=True)
+    gold, right, wrong = golds.read(read, CORE / "gold"), 0, 0
+    for fixture in read.fixtures:
+        mine = gold[fixture.fixture_id]
+        for probe, turn in ((p, e) for p in mine.probes for e in fixture.events if isinstance(e, Turn)):
+            said = mine.events.get(turn.event_id)
+            facts = [f.fact for f in said.gold_facts] if said else []
+            if any(says(fact, probe.match_keywords) for fact in facts):
+                right += answers_probe(turn.text, probe, fixture, mine)
+            elif not says(turn.text, probe.match_keywords):
+                assert not answers_probe(turn.text, probe, fixture, mine), (fixture.fixture_id, probe.probe_id)
+                wrong += 1
+    assert right > 60
+    assert wrong > 500
+
+
+def test_an_answer_quoted_from_the_turn_of_golds_fact_agrees_and_from_another_turn_is_listed(drawn, perfect):
+    read = corpora.read(CORE / "fixtures", include_holdout=True)
+    gold, hidden = golds.read(read, CORE / "gold"), hidden_names(read, SEED)
+    names = {hidden[f.fixture_id]: f for f in read.fixtures}
+    quoted, astray = perfect("Bela"), perfect("Bela")
+    changed = 0
+    for name, labels in quoted["labels"].items():
+        turns = {e.event_id: e.text for e in names[name].events if isinstance(e, Turn)}
+        for probe in gold[names[name].fixture_id].probes:
+            facts = {f.event_id for f in names[name].scripted_facts if says(f.fact, probe.match_keywords)}
+            if probe.channel == "stored_only" and not says(turns[min(facts)], probe.match_keywords):
+                labels["answers"][str(probe.after_event)] = turns[min(facts)]
+                astray["labels"][name]["answers"][str(probe.after_event)] = turns[probe.after_event]
+                changed += 1
+    assert changed
+    assert agreed(drawn, perfect("Ana"), quoted)["disagreements"] == []
+    assert len(agreed(drawn, perfect("Ana"), astray)["disagreements"]) == changed
 
 
 def test_a_missing_label_is_named(drawn, perfect):

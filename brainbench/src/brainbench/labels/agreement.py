@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,10 @@ import msgspec
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.errors import IncompatibleError
-from brainbench.gold import Gold, Retrieve
+from brainbench.gold import Gold, Probe, Retrieve
 from brainbench.labels.sheet import asked_answers, asked_facts, asked_turns, hidden_names, sample
-from brainbench.model import Fixture
-from brainbench.suites.matching import says
+from brainbench.model import Fixture, Turn
+from brainbench.suites.matching import plain, says
 
 LEAST_KAPPA = 0.85
 """Below this a category is not fit to be released."""
@@ -26,6 +27,8 @@ GOLD = "gold"
 CHOICES = ("turn", "fact")
 """The questions that are answered by a choice, so that some agreement comes by chance."""
 _Z95 = 1.959964
+_WORD = re.compile(r"\w+")
+_ENDS = " .!?。！？"
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -116,6 +119,23 @@ def cohen_kappa(pairs: Sequence[tuple[Label, Label]]) -> tuple[float, float, flo
     kappa = (agreed - by_chance) / (1 - by_chance)
     half = _Z95 * sqrt(agreed * (1 - agreed) / n) / (1 - by_chance)
     return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
+
+
+def answers_probe(text: str, probe: Probe, fixture: Fixture, gold: Gold) -> bool:
+    """Whether an answer says the probe's keywords, or is quoted from where gold has them from in other words.
+
+    A quotation is two words or more of the turn of a fact of gold that says the keywords, and has the whole text from
+    which that fact was taken. It must not hold what the probe forbids.
+    """
+    if says(text, probe.match_keywords, probe.forbid_keywords):
+        return True
+    if len(_WORD.findall(text)) < 2:
+        return False
+    turns = {e.event_id: plain(e.text) for e in fixture.events if isinstance(e, Turn)}
+    return any(
+        plain(text) in turns.get(number, "") and says(text, [quote.rstrip(_ENDS)], probe.forbid_keywords)
+        for number, quote in _sources(probe, fixture, gold)
+    )
 
 
 def read_labels(data: bytes, name: str) -> _File:
@@ -224,10 +244,19 @@ def _items(fixture: Fixture, gold: Gold, hidden: str, files: Mapping[str, _File]
         probes = [p for p in gold.probes if p.after_event == event_id]
         for probe in probes:
             right = {
-                name: "right" if text is not None and says(text, probe.match_keywords, probe.forbid_keywords) else text
+                name: "right" if text is not None and answers_probe(text, probe, fixture, gold) else text
                 for name, text in told("answers", str(event_id)).items()
             }
             yield item("answer", f"{event_id} {probe.probe_id}", {GOLD: "right"} | right)
+
+
+def _sources(probe: Probe, fixture: Fixture, gold: Gold) -> Iterator[tuple[int, str]]:
+    """The turns before a probe, and their texts, from which gold takes a fact that says the probe's keywords."""
+    for told in fixture.scripted_facts:
+        event = gold.events.get(told.event_id)
+        kept = event is not None and any(fact.fact == told.fact for fact in event.gold_facts)
+        if kept and told.event_id < probe.after_event and says(told.fact, probe.match_keywords, probe.forbid_keywords):
+            yield told.event_id, told.quote
 
 
 def _pages(gold: Sequence[str], acceptable: Sequence[str], turns: Mapping[str, _Turn]) -> dict[str, Label]:
