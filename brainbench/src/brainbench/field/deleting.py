@@ -21,6 +21,7 @@ def one_users_wipe(draw: Draw) -> Case:
         find("before", gone, bees.word),
         Step("wipe", "delete_all", gone),
         listed("of the wiped", gone),
+        find("wiped", gone, bees.word, 10),
         listed("of the other", kept),
         find("other", kept, oboe.word),
     )
@@ -28,6 +29,7 @@ def one_users_wipe(draw: Draw) -> Case:
     def check(told: Told) -> Iterator[str]:
         yield from told.holds("before", bees.text)
         yield from told.lacks("of the wiped", bees.text)
+        yield from told.empty("wiped")
         yield from told.holds("of the other", oboe.text)
         yield from told.holds("other", oboe.text)
         row = told.row("of the other", oboe.text)
