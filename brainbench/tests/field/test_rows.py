@@ -63,7 +63,7 @@ TOYS: Mapping[str, tuple[type[toys.Sound], frozenset[str]]] = {
     "CON-02": (toys.LastWriterWins, frozenset({"CON-05"})),
     "CON-03": (toys.StrictReader, frozenset()),
     "CON-05": (toys.ThirdSeesNothing, frozenset()),
-    "CON-06": (toys.SaysKeptTooSoon, frozenset({"CON-07", "CON-09"})),
+    "CON-06": (toys.SaysKeptTooSoon, frozenset({"CON-03", "CON-07", "CON-09"})),
     "CON-07": (toys.QuarantinesTheEnd, frozenset()),
     "CON-08": (toys.KeepsEveryRetry, frozenset({"CON-12"})),
     "CON-09": (toys.LeavesItsLock, frozenset({"CON-03", "CON-06", "CON-07"})),

@@ -131,7 +131,7 @@ class Filed(Short):
 
 
 def test_each_file_that_the_last_add_changed_loses_its_end_in_turn(tmp_path: Path) -> None:
-    steps = (ADD, Step("t", "tear", "u", parts=((Step("two", "add", "u", "Bob keeps a parrot"),),)))
+    steps = (ADD, Step("t", "tear", "u", parts=((Step("two", "add", "u", "Bob keeps a parrot"),), ())))
     run = RunContext("0" * 32, (SourceDecl("u"),), "u", str(tmp_path))
     shown = Play(Filed(), lambda zone: Filed(), Script(("u",), steps), run).play()
     listed = {seen.label: [row.text for row in seen.rows] for seen in shown.seen}

@@ -63,11 +63,12 @@ def two_writers(draw: Draw) -> Case:
 def torn(draw: Draw) -> Case:
     """The end of a file that was written to last is lost in a crash, of each such file in turn."""
     (scope,) = draw.scopes(1)
-    facts = draw.facts(6)
+    *facts, later = draw.facts(7)
     last = facts[-1]
+    parts = ((add(last.name, scope, last.text),), (add(later.name, scope, later.text),))
     steps = (
         *(add(fact.name, scope, fact.text) for fact in facts[:-1]),
-        Step("tear", "tear", scope, parts=((add(last.name, scope, last.text),),)),
+        Step("tear", "tear", scope, parts=parts),
         reopen(),
         listed("list", scope),
         find("found", scope, facts[0].word),
@@ -75,8 +76,8 @@ def torn(draw: Draw) -> Case:
 
     def check(told: Told) -> Iterator[str]:
         for label in told.beginning("torn "):
-            yield from told.holds(label, *(fact.text for fact in facts[:-1]))
-            if odd := _unsaid(told, label, [fact.text for fact in facts]):
+            yield from told.holds(label, *(fact.text for fact in facts[:-1]), later.text)
+            if odd := _unsaid(told, label, [fact.text for fact in (*facts, later)]):
                 yield f"{label}: expected what was added, got {short(odd[0])}"
         if told["empty"].rows:
             yield f"in an empty directory: expected nothing, got {told.gave('empty')}: it keeps items elsewhere"

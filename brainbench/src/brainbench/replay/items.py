@@ -336,6 +336,8 @@ class Play:
     def _tear(self, step: Step) -> None:
         """Add and kill; then open it with the end cut off each file that the add changed, and in an empty directory.
 
+        With an end cut off it is added to, too, by the second part of the step.
+
         What is seen then is listed as `torn FILE` and as `empty`. At the end every file is as it was after the kill.
         """
         place = Path(self._run.directory)
@@ -351,16 +353,19 @@ class Play:
             for name in sorted(changed, key=lambda name: -(place / name).stat().st_size)[:MOST_TORN]:
                 _lay(place, kept)
                 os.truncate(place / name, max(0, (place / name).stat().st_size - TORN_BYTES))
-                self._list_opened(step, f"torn {name}")
+                self._list_opened(step, f"torn {name}", step.parts[1])
             _lay(place, None)
-            self._list_opened(step, "empty")
+            self._list_opened(step, "empty", ())
             _lay(place, kept)
 
-    def _list_opened(self, step: Step, label: str) -> None:
-        """What is listed by a process that finds the directory as it is now, and which is killed then."""
-        opened = self._asked(Step(label, "reopen", by=step.by))
-        listed = self._asked(Step(label, "list", step.scope, by=step.by)) if opened.error is None else opened
-        self._seen.append(listed)
+    def _list_opened(self, step: Step, label: str, adds: tuple[Step, ...]) -> None:
+        """What is listed, after some adds, by a process that finds the directory so, and which is killed then."""
+        steps = [Step(label, "reopen"), *(replace(each, label=label) for each in adds), Step(label, "list", step.scope)]
+        for each in steps:
+            seen = self._asked(each)
+            if seen.error is not None:
+                break
+        self._seen.append(seen)
         self._end(self.systems[step.by])
 
     def id_of(self, step: Step) -> str:
