@@ -53,7 +53,9 @@ def verdicts(done: Result) -> dict[str, str]:
 
 
 def test_a_line_a_row_then_totals_by_group_and_system() -> None:
-    done = field("--system", "bm25", "--system", "files+grep", "--row", "ISO-04", "--row", "DEL-04")
+    done = field(
+        "--system", "bm25", "--system", "files+grep", "--row", "ISO-04", "--row", "DEL-04", "--seed", "42-7f3a"
+    )
     assert done.exit_code == 0
     assert done.stdout == TOLD
 
@@ -75,14 +77,24 @@ def test_the_result_is_written_as_it_is_printed(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert json.loads((tmp_path / "r").read_text()) == told
     (system,) = told["systems"]
+    assert system["asked"] == {"rows": 5, "of": 8}
     assert system["totals"] == {"passed": 5, "FAILED": 0, "n/a": 3}
     assert {row["priority"] for row in system["rows"]} == {1}
     assert {row["group"] for row in system["rows"]} == set(system["groups"]) == {"A", "D"}
 
 
+def test_a_run_draws_its_own_words_and_the_seed_that_it_tells_draws_them_again() -> None:
+    told = [json.loads(field("--system", "bm25", "--row", "TXT-02", "--json").stdout)["systems"][0] for _ in range(2)]
+    again = json.loads(field("--system", "bm25", "--row", "TXT-02", "--json", "--seed", told[0]["seed"]).stdout)
+    assert told[0]["seed"] != told[1]["seed"]
+    assert again["systems"][0] == told[0]
+    assert told[0]["rows"] != told[1]["rows"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--seed", "high"), "'high' is no seed; write a number as 42"),
         (("--row", "ISO-99"), "--row: no row 'ISO-99'; there are DEL-01, DEL-02,"),
         (("--row", "ISO-01", "--group", "A"), "no row is left"),
         (("--system", "nobody"), "unknown system 'nobody'"),
@@ -121,11 +133,11 @@ def test_a_memory_of_pages_is_asked_for_items_as_pages(tmp_path: Path, monkeypat
 
 
 TOLD = """\
-bm25 0.1.0, seed 42
+bm25 0.1.0, seed 42-7f3a
   DEL-04  P1  n/a     no verb counts what a memory keeps beside items
   ISO-04  P1  passed  `_` and `%` in a scope or id are letters like others
 
-files+grep 0.1.0, seed 42
+files+grep 0.1.0, seed 42-7f3a
   DEL-04  P1  n/a     no verb counts what a memory keeps beside items
   ISO-04  P1  passed  `_` and `%` in a scope or id are letters like others
 
@@ -133,4 +145,5 @@ files+grep 0.1.0, seed 42
 A  delete, forget, residue           0 passed 0 FAILED 1 n/a   0 passed 0 FAILED 1 n/a
 C  scope, isolation, identity        1 passed 0 FAILED 0 n/a   1 passed 0 FAILED 0 n/a
 all                                  1 passed 0 FAILED 1 n/a   1 passed 0 FAILED 1 n/a
+asked                                1 of 2 asked              1 of 2 asked
 """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from brainbench.errors import SystemFailure
+from brainbench.errors import SystemFailure, Unsupported
 from brainbench.model import Capability, ItemIn, ItemRow, RunContext, SourceDecl
 from brainbench.replay.items import Play, Script, Seen, Shown, Step, missing
 from brainbench.systems import System
@@ -108,18 +107,49 @@ def test_a_process_that_cannot_be_ended_makes_the_script_one_that_cannot_be_aske
     assert "not within reach" in (played(tmp_path, ADD, Step("k", "kill")).missing or "")
 
 
-def test_the_file_that_was_written_last_loses_its_end(tmp_path: Path) -> None:
-    (tmp_path / "old").write_text("0123456789abc")
-    (tmp_path / "new").write_text("0123456789abc")
-    os.utime(tmp_path / "old", (1, 1))
-    seen = by_label(played(tmp_path, Step("t", "tear")))
-    assert seen["t"].text == "new"
-    assert (tmp_path / "new").read_text() == "012"
-    assert (tmp_path / "old").read_text() == "0123456789abc"
+class Filed(Short):
+    """Keeps a text a line in a file, beside a log and something that it never touches again."""
+
+    can = Short.can | {Capability.LIST}
+
+    def reopen(self, run: RunContext) -> None:
+        super().reopen(run)
+        (self.directory / "still").write_text("as it was")
+
+    def add_item(self, item: ItemIn) -> str:
+        for name in ("log", "lines"):
+            with (self.directory / name).open("a") as file:
+                file.write(f"{item.text}\n")
+        return super().add_item(item)
+
+    def list_items(self, source: str) -> Sequence[ItemRow]:
+        file = self.directory / "lines"
+        return [ItemRow(text, text) for text in file.read_text().splitlines()] if file.exists() else []
+
+    def kill(self) -> None:
+        """There is nothing to end."""
 
 
-def test_a_memory_that_keeps_no_file_cannot_have_it_torn(tmp_path: Path) -> None:
-    assert played(tmp_path, Step("t", "tear")).missing == "it keeps no file in its directory"
+def test_each_file_that_the_last_add_changed_loses_its_end_in_turn(tmp_path: Path) -> None:
+    steps = (ADD, Step("t", "tear", "u", parts=((Step("two", "add", "u", "Bob keeps a parrot"),), ())))
+    run = RunContext("0" * 32, (SourceDecl("u"),), "u", str(tmp_path))
+    shown = Play(Filed(), lambda zone: Filed(), Script(("u",), steps), run).play()
+    listed = {seen.label: [row.text for row in seen.rows] for seen in shown.seen}
+    assert listed["torn lines"] == ["Ada keeps bees", "Bob keeps"]
+    assert listed["torn log"] == ["Ada keeps bees", "Bob keeps a parrot"]
+    assert "torn still" not in listed
+    assert listed["empty"] == []
+    assert (tmp_path / "lines").read_text() == "Ada keeps bees\nBob keeps a parrot\n"
+
+
+def test_what_a_memory_claims_and_then_says_it_does_not_support_is_an_error(tmp_path: Path) -> None:
+    class Fickle(Short):
+        def delete_item(self, source: str, item_id: str) -> bool:
+            raise Unsupported("delete")
+
+    shown = played(tmp_path, ADD, Step("d", "delete", "u", of="one"), system=Fickle())
+    assert shown.missing is None
+    assert "it claims `delete` and then says" in (by_label(shown)["d"].error or "")
 
 
 def test_a_memory_that_cannot_be_opened_is_seen_to_fail(tmp_path: Path) -> None:

@@ -34,7 +34,12 @@ def _told(progress: Callable[[int, int], None], of: int, done: int) -> None:
     type=click.Choice(["1", "2", "3"]),
     help="Ask these rows only; 1 is worst.",
 )
-@click.option("--seed", type=int, default=42, show_default=True, help="Draws the names and texts.")
+@click.option(
+    "--seed",
+    default="42",
+    show_default=True,
+    help="Draws the names and texts, with a salt of the run; as a run told it (42-7f3a...), the same ones again.",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1),
@@ -52,8 +57,9 @@ def _told(progress: Callable[[int, int], None], of: int, done: int) -> None:
 def field(**flags: Any) -> None:
     """Ask a memory what broke real ones: deletions that did not, leaks between users, kills in mid-write.
 
-    Each row restates a public report. Names and texts are drawn from the seed. A row that needs what the memory does
-    not claim is n/a, with the reason. Exit 1 says that a row failed, 2 that a system could not be asked at all.
+    Each row restates a public report. Names and texts are drawn anew in each run. A row that needs what the memory
+    does not claim is n/a, with the reason: see how many were asked. Exit 1 says that a row failed, 2 that a system
+    could not be asked at all.
 
     \b
     Examples:
@@ -63,7 +69,7 @@ def field(**flags: Any) -> None:
       brainbench field --system 'cmd:node my_memory.js' --priority 1 --out result.json
     """
     from brainbench.errors import NothingMeasured
-    from brainbench.field.running import chosen, measure
+    from brainbench.field.running import chosen, measure, salted
     from brainbench.field.telling import document, text
     from brainbench.systems.access import granted
 
@@ -75,11 +81,12 @@ def field(**flags: Any) -> None:
     rows = chosen(flags["rows"], flags["groups"], [int(number) for number in flags["priorities"]])
     access = granted(flags["pass_env"], flags["token_env"], flags["allow_remote"], flags["timeout"])
     found = []
+    seed = salted(flags["seed"])
     asked = sum(row.make is not None for row in rows)
     for name in names:
         with progress_bar(f"asking {name}") as progress:
             heard = partial(_told, progress, asked)
-            found.append(measure(name, rows, flags["seed"], access, seconds=flags["timeout"], done=heard))
+            found.append(measure(name, rows, seed, access, seconds=flags["timeout"], done=heard))
     told = document(found, sys.argv[1:])
     if flags["out"] is not None:
         write_json(flags["out"], told)

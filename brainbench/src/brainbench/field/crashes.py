@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, find, listed, reopen, same, short
@@ -20,6 +20,17 @@ def _lost(told: Told, label: str, texts: dict[str, str]) -> list[str]:
     """The texts that were acknowledged and are not listed."""
     kept = {text.strip() for text in told.texts(label)}
     return [text for name, text in texts.items() if told.asked(name) and text not in kept]
+
+
+def _unsaid(told: Told, label: str, texts: Iterable[str]) -> list[str]:
+    """The texts that are listed and were not among these."""
+    said = {text.strip() for text in texts}
+    return [text for text in told.texts(label) if text.strip() not in said]
+
+
+def _sent(told: Told, texts: dict[str, str]) -> list[str]:
+    """The texts that were acknowledged or under way: what was not sent cannot be known, and comes from elsewhere."""
+    return [text for name, text in texts.items() if not told[name].skipped]
 
 
 def _late(told: Told, label: str) -> str:
@@ -50,20 +61,27 @@ def two_writers(draw: Draw) -> Case:
 
 
 def torn(draw: Draw) -> Case:
-    """The end of the file that was written last is lost in a crash."""
+    """The end of a file that was written to last is lost in a crash, of each such file in turn."""
     (scope,) = draw.scopes(1)
-    facts = draw.facts(6)
+    *facts, later = draw.facts(7)
+    last = facts[-1]
+    parts = ((add(last.name, scope, last.text),), (add(later.name, scope, later.text),))
     steps = (
-        *(add(fact.name, scope, fact.text) for fact in facts),
-        Step("kill", "kill"),
-        Step("tear", "tear"),
+        *(add(fact.name, scope, fact.text) for fact in facts[:-1]),
+        Step("tear", "tear", scope, parts=parts),
         reopen(),
         listed("list", scope),
         find("found", scope, facts[0].word),
     )
 
     def check(told: Told) -> Iterator[str]:
-        yield from told.holds("list", *(fact.text for fact in facts[:-1]))
+        for label in told.beginning("torn "):
+            yield from told.holds(label, *(fact.text for fact in facts[:-1]), later.text)
+            if odd := _unsaid(told, label, [fact.text for fact in (*facts, later)]):
+                yield f"{label}: expected what was added, got {short(odd[0])}"
+        if told["empty"].rows:
+            yield f"in an empty directory: expected nothing, got {told.gave('empty')}: it keeps items elsewhere"
+        yield from told.holds("list", *(fact.text for fact in facts))
         yield from told.holds("found", facts[0].text)
 
     return Case((scope,), steps, check)
@@ -80,7 +98,7 @@ def four_at_once(draw: Draw) -> Case:
         )
         for n, fact in enumerate(facts)
     )
-    steps = (Step("together", "together", parts=parts),)
+    steps = (Step("together", "together", parts=parts), reopen(), listed("list", scope))
 
     def check(told: Told) -> Iterator[str]:
         for n, fact in enumerate(facts):
@@ -89,6 +107,7 @@ def four_at_once(draw: Draw) -> Case:
                     yield _late(told, label)
             if told.asked(f"add {n}"):
                 yield from told.holds(f"find {n}", fact.text)
+                yield from told.holds("list", fact.text)
 
     return Case((scope,), steps, check)
 
@@ -108,6 +127,8 @@ def killed_once(draw: Draw) -> Case:
     def check(told: Told) -> Iterator[str]:
         if told.asked("list") and (gone := _lost(told, "list", texts)):
             yield f"list: {len(gone)} acknowledged writes are lost, as {short(gone[0])}"
+        if odd := _unsaid(told, "list", _sent(told, texts)):
+            yield f"list: expected what was sent before the kill, got {short(odd[0])}"
         rows, found = ({row.id for row in told[label].rows} for label in ("list", "index"))
         if told.asked("list") and told.asked("index") and rows != found:
             yield f"expected as many in the index as in the list, got {len(found)} and {len(rows)}"
@@ -141,6 +162,9 @@ def killed_again_and_again(draw: Draw) -> Case:
             if told.asked(f"list {turn}") and (gone := _lost(told, f"list {turn}", so_far)):
                 yield f"after kill {turn + 1}: {len(gone)} acknowledged writes are lost, as {short(gone[0])}"
                 return
+            if odd := _unsaid(told, f"list {turn}", _sent(told, so_far)):
+                yield f"after kill {turn + 1}: expected what was sent before it, got {short(odd[0])}"
+                return
         if not told[f"list {ROUNDS - 1}"].rows:
             yield "list: expected what was acknowledged, got nothing"
 
@@ -151,7 +175,7 @@ def sent_again(draw: Draw) -> Case:
     """The same write sent twice by a client that heard no answer."""
     (scope,) = draw.scopes(1)
     (fact,) = draw.facts(1)
-    key = f"retry-{draw.name().lower()}"
+    key = draw.key()
     steps = (
         add("sent", scope, fact.text, name=key),
         add("sent again", scope, fact.text, name=key),

@@ -21,6 +21,7 @@ def one_users_wipe(draw: Draw) -> Case:
         find("before", gone, bees.word),
         Step("wipe", "delete_all", gone),
         listed("of the wiped", gone),
+        find("wiped", gone, bees.word, 10),
         listed("of the other", kept),
         find("other", kept, oboe.word),
     )
@@ -28,6 +29,7 @@ def one_users_wipe(draw: Draw) -> Case:
     def check(told: Told) -> Iterator[str]:
         yield from told.holds("before", bees.text)
         yield from told.lacks("of the wiped", bees.text)
+        yield from told.empty("wiped")
         yield from told.holds("of the other", oboe.text)
         yield from told.holds("other", oboe.text)
         row = told.row("of the other", oboe.text)
@@ -71,12 +73,13 @@ def every_path(draw: Draw) -> Case:
         find("by word", scope, gone.word, 4),
         find("by meaning", scope, gone.near, 4),
         find("by text", scope, gone.text, 4),
+        find("further down", scope, gone.word, 10),
     )
 
     def check(told: Told) -> Iterator[str]:
         yield from told.holds("before", *(fact.text for fact in facts))
         yield from told.says("delete", yes=True, otherwise="expected that it was there, got not found")
-        for label in ("by word", "by meaning", "by text"):
+        for label in ("by word", "by meaning", "by text", "further down"):
             yield from told.lacks(label, gone.text)
         yield from told.holds("by word", *(fact.text for fact in live))
 

@@ -67,7 +67,7 @@ class Fact:
 class Draw:
     """Names and facts of one row. The same seed and row give the same ones."""
 
-    def __init__(self, seed: int, row: str) -> None:
+    def __init__(self, seed: str, row: str) -> None:
         self.random = Random(f"{seed}/{row}")  # noqa: S311 - names are drawn, not keys
         self._taken: set[str] = set()
         self._does = self.random.sample(_DOES, len(_DOES))
@@ -103,6 +103,10 @@ class Draw:
         """What is kept beside what a row is about: one text with each of CONTROL_WORDS."""
         town = self.town()
         return [text.format(p=town) for text in _CONTROLS]
+
+    def key(self) -> str:
+        """Letters and digits that tell nothing."""
+        return f"{self.random.getrandbits(48):012x}"
 
     def number(self, least: int, most: int) -> int:
         """A whole number, both bounds included."""

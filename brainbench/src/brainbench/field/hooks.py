@@ -70,6 +70,9 @@ def secrets(draw: Draw) -> Case:
         ):
             if secret in text:
                 yield f"conversation: expected the {what} masked, got it as it was"
+        for words in (f"deploy {town} with", f"the database of {town} is", said[3]):
+            if told.asked("said") and words not in text:
+                yield f"conversation: expected {words!r} beside what is masked, got it nowhere"
         for decoy in decoys:
             if told.asked("said") and decoy not in text:
                 yield f"conversation: expected {decoy!r} untouched, got it nowhere"
@@ -99,8 +102,8 @@ def kept_or_said_so(draw: Draw) -> Case:
 def pushed_is_found(draw: Draw) -> Case:
     """The same words through the automatic path and through search."""
     (scope,) = draw.scopes(1)
-    facts = draw.facts(5)
-    asked = facts[draw.number(1, 3)]
+    facts = draw.facts(9)
+    asked = facts[draw.number(3, 5)]
     question = f"What do we know about {asked.name}?"
     pages = [
         Step(
@@ -116,13 +119,15 @@ def pushed_is_found(draw: Draw) -> Case:
         *pages,
         Step("pushed", "context", scope, question, limit=3),
         Step("found", "search", scope, question, limit=20),
+        Step("best", "search", scope, question, limit=3),
     )
 
     def check(told: Told) -> Iterator[str]:
         pushed, found = ([row.id for row in told[label].rows] for label in ("pushed", "found"))
         wanted = f"people/{asked.name.lower()}"
-        if told.asked("found") and wanted not in found:
-            yield f"{told.call('found')}: expected {wanted}, got {found}"
+        best = [row.id for row in told["best"].rows]
+        if told.asked("best") and wanted not in best:
+            yield f"{told.call('best')}: expected {wanted}, got {best or 'nothing'}"
         if told.asked("pushed") and wanted not in pushed:
             yield f"{told.call('pushed')}: expected {wanted}, which search finds, got {pushed or 'nothing'}"
         if strange := [name for name in pushed if name not in found]:

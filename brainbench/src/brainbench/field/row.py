@@ -24,6 +24,7 @@ GROUPS: Mapping[str, str] = {
     "H": "hooks, injection, capture",
 }
 _MOST = 60
+_NAMED = ("add", "converse", "context")
 
 
 class Told:
@@ -93,13 +94,14 @@ class Told:
 
     def errors(self) -> Iterator[str]:
         """The steps that answered with an error and may not."""
-        torn = ""
         for label, seen in self._seen.items():
             step = self._steps.get(label)
-            if step is not None and step.verb == "tear" and seen.text:
-                torn = f" (the end of {seen.text} was cut off)"
-            if seen.error is not None and not (step and step.may_fail):
-                yield f"{self.call(label)}: error: {seen.error}{torn}"
+            if seen.error is not None and not (step and step.may_fail) and label != "empty":
+                yield f"{self.call(label)}: error: {seen.error}"
+
+    def beginning(self, start: str) -> list[str]:
+        """The labels that begin so."""
+        return [label for label in self._seen if label.startswith(start)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Laid:
     check: Callable[[Told], Iterable[str]]
 
 
-def laid(row: Row, seed: int) -> Laid:
+def laid(row: Row, seed: str) -> Laid:
     """The row as it is played: its own steps, then a few texts beside them of which the right one must be found.
 
     That last part fails a memory that says nothing, repeats what it is asked, or gives back everything.
@@ -156,7 +158,13 @@ def laid(row: Row, seed: int) -> Laid:
         yield from case.check(told)
         yield from told.holds("alive", texts[middle])
 
-    return Laid(Script(case.scopes, steps, row.needs), check)
+    return Laid(Script(case.scopes, tuple(_named(step, draw) for step in steps), row.needs), check)
+
+
+def _named(step: Step, draw: Draw) -> Step:
+    """The step with a drawn name where a memory is told one: a label would tell it what is looked for."""
+    parts = tuple(tuple(_named(inner, draw) for inner in part) for part in step.parts)
+    return replace(step, parts=parts, name=step.name or (draw.key() if step.verb in _NAMED else ""))
 
 
 # Steps, as they are written in rows.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from brainbench.replay.items import RowTask, Shown, lost, play_row
 from brainbench.replay.sweep import SPARE_SECONDS, WORKER_FAILURES, told, traits_of, workers
 from brainbench.systems.access import Access
 
+_SEED = re.compile(r"\d{1,18}(-[0-9a-z]{1,64})?")
 ROW_SECONDS = 60.0
 """How long a row may take, besides what it is given itself, before the system's process is ended."""
 
@@ -34,8 +37,13 @@ class Measured:
 
     system: str
     version: str
-    seed: int
+    seed: str
     judged: tuple[Judged, ...]
+
+    @property
+    def asked(self) -> int:
+        """How many rows could be asked."""
+        return len(self.judged) - self.count("n/a")
 
     def count(self, verdict: Verdict, group: str | None = None) -> int:
         """How many rows, in all or of a group, ended so."""
@@ -59,16 +67,26 @@ def chosen(ids: Sequence[str] = (), groups: Sequence[str] = (), priorities: Sequ
     return found
 
 
+def salted(seed: str) -> str:
+    """What the words of a run are drawn from: a number with a salt of its own, or both as they were told before.
+
+    Without a salt whoever has read these rows knows their words. UsageError where it is neither.
+    """
+    if not _SEED.fullmatch(seed):
+        raise UsageError(f"--seed: {seed!r} is no seed; write a number as 42, or as a run told it: 42-7f3a09c4d1e25b68")
+    return seed if "-" in seed else f"{seed}-{secrets.token_hex(8)}"
+
+
 def measure(
     system: str,
     rows: Sequence[Row],
-    seed: int,
+    seed: str,
     access: Access,
     *,
     seconds: float = ROW_SECONDS,
     done: Callable[[int], None] = lambda count: None,
 ) -> Measured:
-    """Every row asked of a system. UsageError where it cannot be loaded at all."""
+    """Every row asked of a system, in words drawn from the seed. UsageError where it cannot be loaded at all."""
     traits = traits_of(system, access)
     asked = {row.id: laid(row, seed) for row in rows if row.make is not None}
     shown: dict[str, Shown] = {}
@@ -91,7 +109,7 @@ def judge(row: Row, asked: Laid | None, shown: Shown | None) -> Judged:
 
 
 def _played(
-    system: str, asked: dict[str, Laid], seed: int, access: Access, seconds: float
+    system: str, asked: dict[str, Laid], seed: str, access: Access, seconds: float
 ) -> Iterator[tuple[str, Shown]]:
     """What was seen of each row. One that hangs or ends its worker costs itself; after three, no more are tried."""
     hung = 0
@@ -100,7 +118,7 @@ def _played(
             if hung >= WORKER_FAILURES:
                 yield row_id, lost("not tried: rows before it hung or ended the system's process")
                 continue
-            task = RowTask(system, one.script, _run_id(seed, row_id), seed)
+            task = RowTask(system, one.script, secrets.token_hex(16), _told_seed(seed))
             most = seconds + ROWS[row_id].seconds
             future = pool.schedule(play_row, args=(task,), timeout=most)
             wait([future], timeout=most + SPARE_SECONDS)
@@ -111,6 +129,6 @@ def _played(
                 yield row_id, lost(str(error))
 
 
-def _run_id(seed: int, row_id: str) -> str:
-    """An opaque id of a row."""
-    return hashlib.blake2b(f"{seed}/{row_id}".encode(), digest_size=16).hexdigest()
+def _told_seed(seed: str) -> int:
+    """The seed that a memory is told: always the same for a seed, and nothing can be computed from it."""
+    return int.from_bytes(hashlib.blake2b(seed.encode(), digest_size=4).digest(), "big") >> 1

@@ -37,19 +37,32 @@ def two_users(draw: Draw) -> Case:
 def every_surface(draw: Draw) -> Case:
     """Another user's id, at every verb that takes one."""
     one, other = draw.scopes(2)
-    mine, theirs, forged = draw.facts(3)
+    mine, theirs, forged, spare, changed = draw.facts(5)
     steps = (
         add("mine", one, mine.text),
         add("theirs", other, theirs.text),
+        add("spare", one, spare.text),
         get("get", one, "theirs", optional=True, may_fail=True),
         update("update", one, "theirs", forged.text, optional=True, may_fail=True),
         delete("delete", one, "theirs", optional=True, may_fail=True),
         find("their own", other, theirs.word),
         find("forged", other, forged.word),
         find("own", one, mine.word),
+        get("get own", one, "mine", optional=True),
+        update("update own", one, "mine", changed.text, optional=True),
+        find("changed", one, changed.word),
+        delete("delete own", one, "spare", optional=True),
+        find("deleted", one, spare.word),
     )
 
     def check(told: Told) -> Iterator[str]:
+        yield from told.holds("get own", mine.text)
+        for label in ("update own", "delete own"):
+            yield from told.says(label, yes=True, otherwise="expected success for an id of one's own, got not found")
+        if told.asked("update own"):
+            yield from told.holds("changed", changed.text)
+        if told.asked("delete own"):
+            yield from told.lacks("deleted", spare.text)
         yield from told.lacks("get", theirs.text)
         yield from told.says("delete", yes=False, otherwise="expected not found for another user's id, got success")
         yield from told.holds("their own", theirs.text)

@@ -43,16 +43,23 @@ def _totals(found: Sequence[Measured]) -> Iterator[str]:
     yield "  ".join(
         ["all".ljust(width), *(_counted(one).ljust(c) for one, c in zip(found, cells, strict=True))]
     ).rstrip()
+    yield "  ".join(
+        ["asked".ljust(width), *(_asked(one).ljust(c) for one, c in zip(found, cells, strict=True))]
+    ).rstrip()
 
 
 def _counted(one: Measured, group: str | None = None) -> str:
     return f"{one.count('passed', group)} passed {one.count('FAILED', group)} FAILED {one.count('n/a', group)} n/a"
 
 
+def _asked(one: Measured) -> str:
+    return f"{one.asked} of {len(one.judged)} asked"
+
+
 def document(found: Sequence[Measured], command: Sequence[str]) -> dict[str, Any]:
     """All that was asked and seen."""
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "suite": "field",
         "brainbench": __version__,
         "command": list(command),
@@ -62,6 +69,7 @@ def document(found: Sequence[Measured], command: Sequence[str]) -> dict[str, Any
                 "system": one.system,
                 "version": one.version,
                 "seed": one.seed,
+                "asked": {"rows": one.asked, "of": len(one.judged)},
                 "totals": {verdict: one.count(verdict) for verdict in VERDICTS},
                 "groups": {
                     group: {verdict: one.count(verdict, group) for verdict in VERDICTS}

@@ -6,7 +6,9 @@ it again on the same directory, and let several processes have it open at once, 
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +35,7 @@ from brainbench.model import (
     RunContext,
     SourceDecl,
 )
-from brainbench.replay.processes import remove
+from brainbench.replay.processes import adopt_orphans, children, end_children, remove
 from brainbench.replay.worker import worker_access
 from brainbench.systems import SYSTEMS, System, load_system
 from brainbench.systems.access import Access
@@ -62,7 +65,9 @@ Verb = Literal[
 FIRST_NOW = datetime(2026, 9, 7, 9, 0)
 """The bench's clock at the first step; a minute passes with each."""
 TORN_BYTES = 10
-_WITHOUT_IT = ("reopen", "kill", "tear")
+MOST_TORN = 8
+"""How many of the files that one write changed are torn, the biggest first."""
+_WITHOUT_IT = ("reopen", "kill")
 """What is done to a memory that may not run."""
 _ROWS = tuple[ItemRow, ...]
 _ROW_OR_NONE: Any = ItemRow | None
@@ -189,11 +194,18 @@ def every_step(steps: tuple[Step, ...]) -> Iterator[Step]:
             yield from every_step(part)
 
 
+class _OutOfReach(Exception):
+    """What runs the memory cannot be ended from here."""
+
+
 class Play:
     """One script being played: the memory's processes, its directory, and what was seen so far."""
 
-    def __init__(self, system: System, make: Make, script: Script, run: RunContext) -> None:
-        self._make, self._script, self._run = make, script, run
+    def __init__(
+        self, system: System, make: Make, script: Script, run: RunContext, spared: frozenset[int] | None = None
+    ) -> None:
+        """With `spared`, a kill ends every process below this one but those."""
+        self._make, self._script, self._run, self._spared = make, script, run, spared
         self.systems: dict[int, System] = {0: system}
         self._can = system.can
         self._rows: dict[str, tuple[ItemRow, ...]] = {}
@@ -202,14 +214,17 @@ class Play:
         self._steps = 0
 
     def play(self) -> Shown:
-        """What was seen. A memory that cannot be opened is seen to fail at the first step."""
+        """What was seen. A memory that cannot be opened is seen to fail at the first step.
+
+        What it claims says whether it is asked; what it says `Unsupported` to afterwards is an error.
+        """
         try:
             if lacking := missing(self._script, self._can):
                 return Shown(missing=lacking)
             self._open(self.systems[0])
             for step in self._script.steps:
                 self._play(step)
-        except Unsupported as error:
+        except _OutOfReach as error:
             return Shown(missing=str(error))
         except Exception as error:
             self._seen.append(Seen("open", error=what_happened(error)))
@@ -232,6 +247,8 @@ class Play:
             self._together(step)
         elif step.verb == "adds_until_killed":
             self._adds_until_killed(step)
+        elif step.verb == "tear":
+            self._tear(step)
         else:
             self._seen.append(self._asked(step))
 
@@ -240,10 +257,10 @@ class Play:
         began = time.perf_counter()
         try:
             seen = _DO[step.verb](self, self._of(step), step)
+        except _OutOfReach:
+            raise
         except Unsupported as error:
-            if step.verb in ("kill", "reopen", "tear"):
-                raise
-            seen = Seen(step.label, error=what_happened(error))
+            seen = Seen(step.label, error=self._taken_back(step, error))
         except Exception as error:
             seen = Seen(step.label, error=what_happened(error))
         if seen.error is None:
@@ -251,6 +268,11 @@ class Play:
             if seen.text is not None:
                 self._ids[step.label] = seen.text
         return replace(seen, ms=(time.perf_counter() - began) * 1000)
+
+    def _taken_back(self, step: Step, error: Unsupported) -> str:
+        """That a memory refuses what it claims."""
+        claim = CLAIMED.get(step.verb)
+        return f"it claims `{claim}` and then says of `{step.verb}` that it is not supported: {what_happened(error)}"
 
     def _of(self, step: Step) -> System:
         """The memory in the process of a step, opened beside the others where it is new."""
@@ -301,10 +323,50 @@ class Play:
         for _ in range(step.after):
             acknowledged.acquire()
         time.sleep(step.delay_ms / 1000)
-        system.kill()
-        thread.join()
+        early = next((each.error for each in tuple(seen) if each.error is not None), None)
+        if early is not None:
+            self._seen.append(Seen(step.label, error=f"an add before the kill: {early}"))
+        try:
+            self._end(system)
+        finally:
+            thread.join()
         told = {each.label: each for each in seen}
         self._seen += [told.get(inner.label, Seen(inner.label, skipped=True)) for inner in step.parts[0]]
+
+    def _tear(self, step: Step) -> None:
+        """Add and kill; then open it with the end cut off each file that the add changed, and in an empty directory.
+
+        With an end cut off it is added to, too, by the second part of the step.
+
+        What is seen then is listed as `torn FILE` and as `empty`. At the end every file is as it was after the kill.
+        """
+        place = Path(self._run.directory)
+        before = _digests(place)
+        self._seen += [self._asked(inner) for inner in step.parts[0]]
+        self._end(self.systems[step.by])
+        changed = [name for name, digest in _digests(place).items() if before.get(name) != digest]
+        if not changed:
+            self._seen.append(Seen(step.label, error="it acknowledged an item and wrote nothing into its directory"))
+            return
+        with tempfile.TemporaryDirectory() as kept:
+            shutil.copytree(place, kept, symlinks=True, ignore=_no_files, dirs_exist_ok=True)
+            for name in sorted(changed, key=lambda name: -(place / name).stat().st_size)[:MOST_TORN]:
+                _lay(place, kept)
+                os.truncate(place / name, max(0, (place / name).stat().st_size - TORN_BYTES))
+                self._list_opened(step, f"torn {name}", step.parts[1])
+            _lay(place, None)
+            self._list_opened(step, "empty", ())
+            _lay(place, kept)
+
+    def _list_opened(self, step: Step, label: str, adds: tuple[Step, ...]) -> None:
+        """What is listed, after some adds, by a process that finds the directory so, and which is killed then."""
+        steps = [Step(label, "reopen"), *(replace(each, label=label) for each in adds), Step(label, "list", step.scope)]
+        for each in steps:
+            seen = self._asked(each)
+            if seen.error is not None:
+                break
+        self._seen.append(seen)
+        self._end(self.systems[step.by])
 
     def id_of(self, step: Step) -> str:
         """The id that a step means."""
@@ -326,8 +388,7 @@ class Play:
 
     def _add(self, system: System, step: Step) -> Seen:
         replaces = self.id_of(step) if step.of else None
-        name = step.name or f"{self._run.run_id[:6]}-{step.label}"
-        item = ItemIn(step.scope, step.text, name, step.title, step.ts, dict(step.meta), replaces)
+        item = ItemIn(step.scope, step.text, step.name or step.label, step.title, step.ts, dict(step.meta), replaces)
         return Seen(step.label, text=plain(system.add_item(item), str))
 
     def _find(self, system: System, step: Step) -> Seen:
@@ -369,14 +430,16 @@ class Play:
         now = _stamp(self._steps)
         roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
         said = tuple(Message(roles[number % 2], text, now) for number, text in enumerate(step.messages))
-        page = system.write_conversation(Conversation(step.scope, step.label, said, now=now))
+        page = system.write_conversation(Conversation(step.scope, step.name or step.label, said, now=now))
         return Seen(step.label, text=plain(page, _TEXT_OR_NONE))
 
     def _context(self, system: System, step: Step) -> Seen:
         now = _stamp(self._steps)
         said = (Message("user", step.text, now),)
-        told = system.context(Ask("direct", step.label, step.scope, said, (), Budget(step.limit), now))
-        return Seen(step.label, rows=tuple(ItemRow(name, told.text) for name in told.brought), text=told.text)
+        told = system.context(Ask("direct", step.name or step.label, step.scope, said, (), Budget(step.limit), now))
+        return Seen(
+            step.label, rows=tuple(ItemRow(name, told.text) for name in told.brought)[: step.limit], text=told.text
+        )
 
     def _reopen(self, system: System, step: Step) -> Seen:
         """Close it, and open it in a new process on the same directory."""
@@ -387,17 +450,17 @@ class Play:
         return Seen(step.label)
 
     def _kill(self, system: System, step: Step) -> Seen:
-        system.kill()
+        self._end(system)
         return Seen(step.label)
 
-    def _tear(self, system: System, step: Step) -> Seen:
-        """Cut the last bytes off the file that was written last."""
-        files = [path for path in Path(self._run.directory).rglob("*") if path.is_file() and path.stat().st_size]
-        if not files:
-            raise Unsupported("it keeps no file in its directory")
-        last = max(files, key=lambda path: (path.stat().st_mtime_ns, path.stat().st_size))
-        os.truncate(last, max(0, last.stat().st_size - TORN_BYTES))
-        return Seen(step.label, text=last.name)
+    def _end(self, system: System) -> None:
+        """End the memory's process and all that came of it."""
+        try:
+            system.kill()
+        except Unsupported as error:
+            raise _OutOfReach(str(error)) from None
+        if self._spared is not None:
+            end_children(self._spared)
 
 
 _DO: Mapping[str, Callable[[Play, System, Step], Seen]] = {
@@ -415,8 +478,30 @@ _DO: Mapping[str, Callable[[Play, System, Step], Seen]] = {
     "context": Play._context,
     "reopen": Play._reopen,
     "kill": Play._kill,
-    "tear": Play._tear,
 }
+
+
+def _digests(place: Path) -> dict[str, bytes]:
+    """What each file below a directory holds, in short, by its path from there."""
+    files = [path for path in sorted(place.rglob("*")) if path.is_file() and not path.is_symlink()]
+    return {str(path.relative_to(place)): hashlib.blake2b(path.read_bytes()).digest() for path in files}
+
+
+def _no_files(directory: str, names: list[str]) -> list[str]:
+    """Sockets and the like."""
+    paths = [Path(directory, name) for name in names]
+    return [path.name for path in paths if not (path.is_symlink() or path.is_file() or path.is_dir())]
+
+
+def _lay(place: Path, kept: str | None) -> None:
+    """Give a directory what another one holds, and nothing besides."""
+    for path in place.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            remove(str(path))
+        else:
+            path.unlink()
+    if kept is not None:
+        shutil.copytree(kept, place, symlinks=True, dirs_exist_ok=True)
 
 
 def _stamp(step: int) -> str:
@@ -429,15 +514,23 @@ _kept: dict[str, System] = {}
 def play_row(task: RowTask) -> bytes:
     """One script played in this worker; a Shown, encoded."""
     directory = tempfile.mkdtemp()
+    spared = _before_any()
     try:
-        return msgspec.msgpack.encode(_played(task, directory))
+        return msgspec.msgpack.encode(_played(task, directory, spared))
     except BaseException as error:
         return msgspec.msgpack.encode(Shown((Seen("open", error=what_happened(error)),)))
     finally:
         remove(directory)
 
 
-def _played(task: RowTask, directory: str) -> Shown:
+@cache
+def _before_any() -> frozenset[int]:
+    """The processes below this worker before a memory was started in it. From now on it adopts orphans."""
+    adopt_orphans()
+    return children()
+
+
+def _played(task: RowTask, directory: str, spared: frozenset[int]) -> Shown:
     def make(zone: str) -> System:
         return made(task.system, worker_access(), zone)
 
@@ -447,7 +540,7 @@ def _played(task: RowTask, directory: str) -> Shown:
         return Shown(missing=str(error))
     sources = tuple(SourceDecl(scope) for scope in task.script.scopes)
     run = RunContext(task.run_id, sources, sources[0].id, directory, task.seed)
-    play = Play(system, make, task.script, run)
+    play = Play(system, make, task.script, run, spared)
     shown = play.play()
     _kept[task.system] = play.systems[0]
     return shown

@@ -132,15 +132,20 @@ def without_survivors() -> Iterator[None]:
     try:
         yield
     finally:
-        for _ in range(_ROUNDS):
-            left = children() - spared
-            for pid in left:
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
-            if not left:
-                break
+        end_children(spared)
         adopt_orphans(False)
+
+
+def end_children(spared: frozenset[int]) -> None:
+    """End the children of this process but those spared, and with `adopt_orphans` what was below them (Linux)."""
+    for _ in range(_ROUNDS):
+        left = children() - spared
+        for pid in left:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+        if not left:
+            break
 
 
 def children() -> frozenset[int]:
