@@ -5,7 +5,9 @@ A Fixture has no field that could hold gold. Times are ISO 8601 UTC strings endi
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,6 +24,9 @@ SUITE_NAMES = (*V1_SUITES,)
 PUSH_SUITES = ("know-to-ask", "push")
 """Those that judge what is brought to every turn."""
 _POINTER = re.compile(r"→ `([^`\n]+)`")
+_BARE_TAG = re.compile(r"</?[a-zA-Z][\w-]*\s*/?>")
+_BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+"""Letters by their category that have no shape."""
 FACT_KINDS = ("event", "preference", "commitment", "belief", "fact")
 
 
@@ -328,7 +333,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What a memory put before the model. `text` "" is silence, whatever the `ids` say.
+    """What a memory put before the model. A `text` that says nothing is silence, whatever the `ids` are: see `says`.
 
     `ids` are the page ids that it brings, best first, as `write_page` was given them as `slug`. With None they are
     read from pointers in the text: an arrow, a space and the id in backquotes, as in "- **Ada** → `people/ada`". ()
@@ -349,9 +354,19 @@ class Injection:
         >>> Injection("- **Ada** → `people/ada`").brought, Injection("", ids=("people/ada",)).brought
         (('people/ada',), ())
         """
-        if not self.text:
+        if not says(self.text):
             return ()
         return pointer_ids(self.text) if self.ids is None else tuple(dict.fromkeys(self.ids))
+
+
+def says(text: str) -> bool:
+    """Whether a text holds a letter or a digit that can be seen; tags without attributes are none.
+
+    >>> says("Ada"), says(" "), says("<!-- -->"), says("\\u200b&nbsp;**---**"), says("<memory></memory>")
+    (True, False, False, False, False)
+    """
+    shown = _BARE_TAG.sub(" ", html.unescape(text))
+    return any(unicodedata.category(c)[0] in "LN" and c not in _BLANK_LETTERS for c in shown)
 
 
 def pointer_ids(text: str) -> tuple[str, ...]:

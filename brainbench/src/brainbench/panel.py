@@ -34,6 +34,7 @@ from brainbench.report.ties import mcnemar
 from brainbench.run import Choice, Run, jobs_for, laid_out, measure, played
 from brainbench.suites import SUITES, Cell, judge
 from brainbench.suites.matching import says
+from brainbench.systems.panel import pointers
 
 Status = Literal["ok", "BROKEN", "untested"]
 PAIRED = Fraction(1, 100)
@@ -502,5 +503,6 @@ def oracle(fixture: Fixture, gold: Gold, seam: SeamConfig) -> Replayed:
             wanted = expected.gold_slugs if expected and expected.retrieve == "must" else ()
             probes = [p for p in gold.probes if p.after_event == event.event_id]
             rows = tuple(FactRow(" ".join(p.match_keywords), None, "oracle", None, None) for p in probes)
-            seen.append(Observation(event.event_id, "turn", ids=wanted[: seam.capacity], facts=rows))
+            brought = wanted[: seam.capacity]
+            seen.append(Observation(event.event_id, "turn", text=pointers(brought), ids=brought, facts=rows))
     return Replayed(fixture.fixture_id, "oracle", seam.name, tuple(seen), tuple(stored))

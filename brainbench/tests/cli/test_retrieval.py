@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,6 +16,9 @@ from click.testing import CliRunner, Result
 from brainbench.cli import main
 from brainbench.replay import haystacks
 from brainbench.retrieval import running
+from brainbench.retrieval.judging import case_scores, summary
+from brainbench.retrieval.results import CaseResult
+from brainbench.retrieval.telling import numbers
 
 TINY = Path(__file__).parents[3] / "docs" / "how-to" / "retrieval"
 ANY = "--allow-unknown-dataset"
@@ -126,13 +130,78 @@ def test_other_cut_offs_need_no_other_run(tmp_path):
     assert brainbench("rejudge", "new.json").exit_code == 0
 
 
-def test_a_report_of_other_definitions_is_judged_by_todays_and_not_compared(tmp_path):
+def test_a_report_of_other_definitions_is_refused_with_the_remedy(tmp_path):
     longmemeval("--system", "bm25", "--out", "r.json")
     text = (tmp_path / "r.json").read_text()
     (tmp_path / "r.json").write_text(re.sub(r'("metric_definitions_sha256": ")[^"]*', r"\1sha256:00", text))
-    done = brainbench("rejudge", "r.json")
-    assert done.exit_code == 0
-    assert "other definitions" in done.stderr
+    done = brainbench("rejudge", "r.json", "--out", "new.json")
+    assert done.exit_code == 2
+    assert "incompatible: r.json: metric_definitions_sha256: " in done.stderr
+    assert "measure again, or judge it with the release that wrote it" in done.stderr
+    assert not (tmp_path / "new.json").exists()
+
+
+def changed(tmp_path: Path, name: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Write the report r.json anew as `name`, changed."""
+    report = json.loads((tmp_path / "r.json").read_text())
+    change(report)
+    (tmp_path / name).write_text(json.dumps(report))
+
+
+def consistent(report: dict[str, Any]) -> None:
+    """Put the numbers that follow from changed cases into a report, as one who means to deceive would."""
+    cases = msgspec.convert(report["case_results"], tuple[CaseResult, ...])
+    found = summary(cases, report["k_values"], report["headline"])
+    report.update(msgspec.to_builtins(numbers(found)))
+    report["counts"]["errors"] = found.errors.n
+    for written, case in zip(report["case_results"], cases, strict=True):
+        written["metrics"] = case_scores(case, report["k_values"])
+
+
+def test_a_report_with_numbers_that_do_not_follow_is_not_written_anew(tmp_path):
+    longmemeval("--system", "bm25", "--out", "r.json")
+    changed(tmp_path, "better.json", lambda report: report["counts"].update(asked=4))
+    for flags in (("better.json",), ("r.json", "--against", "better.json")):
+        done = brainbench("rejudge", *flags, "--out", "new.json")
+        assert done.exit_code == 1, done.output
+        assert "brainbench: fail: mismatch: " in done.stderr
+        assert not (tmp_path / "new.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("relevance_grades", {"s1": 1.0, "s2": 1.0, "s3": 1.0}), ("left_out", "abstention")]
+)
+def test_reports_that_hold_another_gold_of_a_question_are_not_compared(tmp_path, field, value):
+    longmemeval("--system", "bm25", "--out", "r.json")
+
+    def stretched(report: dict[str, Any]) -> None:
+        case = report["case_results"][0]
+        case[field] = value
+        case["expected_ids"] = sorted(case["relevance_grades"])
+        consistent(report)
+
+    changed(tmp_path, "other.json", stretched)
+    assert brainbench("rejudge", "other.json").exit_code == 0
+    done = brainbench("rejudge", "r.json", "--against", "other.json", "--out", "new.json")
+    assert done.exit_code == 2, done.output
+    assert f"{field} is not the same here and there" in done.stderr
+    assert not (tmp_path / "new.json").exists()
+
+
+def test_too_many_errors_are_the_verdict_again(tmp_path):
+    longmemeval("--system", "bm25", "--out", "r.json")
+
+    def failed(report: dict[str, Any]) -> None:
+        report["case_results"][0]["error"] = "lost"
+        consistent(report)
+
+    changed(tmp_path, "claimed.json", failed)
+    assert "states scored, and invalid follows" in brainbench("rejudge", "claimed.json").stderr
+    changed(tmp_path, "told.json", lambda report: (failed(report), report.update(status="invalid")))
+    for flags in (("told.json",), ("r.json", "--against", "told.json")):
+        done = brainbench("rejudge", *flags)
+        assert done.exit_code == 2, done.output
+        assert "brainbench: inconclusive: error_share: 1/" in done.stderr
 
 
 @pytest.mark.parametrize(

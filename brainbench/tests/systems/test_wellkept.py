@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brainbench.model import Ask, Budget, Conversation, ItemIn, Message, PageIn, RunContext
-from brainbench.systems.wellkept import Wellkept, WellkeptByMeaning
+from brainbench.model import Ask, Budget, Capability, Conversation, ItemIn, Message, PageIn, RunContext
+from brainbench.systems.wellkept import Wellkept, WellkeptByMeaning, WellkeptLexical, WellkeptNaive, WellkeptVector
 
 from ..conftest import page
 
@@ -127,3 +127,15 @@ def test_by_meaning_is_the_same_memory_with_every_arm_on_and_its_vectors_there(r
         assert ("notes/insurance" in injection.text) == brought
         assert injection.degraded == ()
         system.close()
+
+
+@pytest.mark.parametrize("variant", [WellkeptLexical, WellkeptVector, WellkeptNaive])
+def test_a_mode_of_search_pushes_nothing_by_the_hooks_that_it_does_not_change(variant):
+    assert not variant.can & {Capability.CONTEXT, Capability.HOOK_PROCESS}
+    assert Capability.SEARCH in variant.can
+
+
+@pytest.mark.parametrize("variant", [WellkeptLexical, WellkeptVector, WellkeptNaive, WellkeptByMeaning])
+def test_only_what_ships_is_production(variant):
+    assert Wellkept.production
+    assert not variant.production

@@ -129,7 +129,8 @@ def locomo(**flags: Any) -> None:
 def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path | None, as_json: bool) -> None:
     """Judge a report of longmemeval or locomo again, from its cases: nothing is asked of any memory.
 
-    Exit 1 says that the report states a number that does not follow from its cases.
+    Exit 1 says that a report states a number that does not follow from its cases; then nothing is written. Exit 2 says
+    that too many questions were not answered, as in the run itself, or that the report cannot be judged at all.
 
     \b
     Examples:
@@ -138,6 +139,7 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
       brainbench rejudge before.json --against after.json
     """
     from brainbench.retrieval.comparing import paired_document, paired_text
+    from brainbench.retrieval.judging import exit_code, verdict
     from brainbench.retrieval.rejudging import rejudge as judged_again
     from brainbench.retrieval.rejudging import rejudged_document
     from brainbench.retrieval.telling import rejudged_text
@@ -149,7 +151,8 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
     # What cannot be compared is told before anything is written.
     compared = {"against": paired_document(done, other)} if other is not None else {}
     report_again = {**rejudged_document(done), **compared}
-    if out is not None:
+    mismatches = [*done.mismatches, *(f"{against}: {line}" for line in (other.mismatches if other else ()))]
+    if out is not None and not mismatches:
         write_json(out, report_again)
     with printing():
         if as_json:
@@ -159,13 +162,16 @@ def rejudge(report: Path, ks: tuple[int, ...], against: Path | None, out: Path |
                 click.echo(line)
             for line in paired_text(done, other) if other is not None else ():
                 click.echo(line)
-    if done.mismatches is None:
-        click.echo("brainbench: note: judged by other definitions, so that its own numbers were not compared", err=True)
-    for line in (done.mismatches or ())[:MOST_TOLD]:
+    for line in mismatches[:MOST_TOLD]:
         click.echo(verdict_line("fail", "mismatch", line), err=True)
-    if more := len((done.mismatches or ())[MOST_TOLD:]):
+    if more := len(mismatches[MOST_TOLD:]):
         click.echo(verdict_line("fail", "mismatch", f"and {more} more"), err=True)
-    sys.exit(1 if done.mismatches else 0)
+    if mismatches:
+        sys.exit(1)
+    verdicts = [verdict(one.found) for one in (done, other) if one is not None]
+    for judged, reason, said in ((judged, *told) for judged, reasons in verdicts for told in reasons):
+        click.echo(verdict_line(judged, reason, said), err=True)
+    sys.exit(max(exit_code(judged) for judged, _ in verdicts))
 
 
 def _run(suite: str, flags: dict[str, Any]) -> int:

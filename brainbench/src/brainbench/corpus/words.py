@@ -82,13 +82,14 @@ def _border(text: str, at: int) -> bool:
     if at in (0, len(text)):
         return True
     before, after = text[at - 1], text[at]
-    return not (_in_word(before) and _in_word(after)) or _unspaced(before) or _unspaced(after)
+    return not (_in_word(before) and _in_word(after)) or is_unspaced(before) or is_unspaced(after)
 
 
 def _in_word(char: str) -> bool:
     return unicodedata.category(char)[0] in "LMN"
 
 
-def _unspaced(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
+    """Whether a letter is of a script that is written without spaces between words."""
     name = unicodedata.name(char, "")
     return name.startswith(("CJK ", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR"))

@@ -151,7 +151,7 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "unresolved_rate",
             "push",
-            "injected ids that name no page of the script / injected ids",
+            "ids that name no page of the script, or one of which the text holds nothing / ids that came with a text",
             "lower",
             gated=False,
             measure=cost.unresolved_rate,

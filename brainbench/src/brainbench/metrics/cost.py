@@ -24,6 +24,6 @@ def useful_token_share(judged: Judged) -> Mean | None:
 
 
 def unresolved_rate(judged: Judged) -> Ratio | None:
-    """Share of injected ids that name no page of the script."""
-    seen = [(t.unknown, len(t.injected)) for t in _observed(judged) if t.unknown is not None]
-    return ratio(sum(unknown for unknown, _ in seen), sum(injected for _, injected in seen))
+    """Share of the ids that came which name no page of the script, or one of which the text holds nothing."""
+    seen = [(t.unknown + t.untold, len(t.injected) + t.untold) for t in _observed(judged) if t.unknown is not None]
+    return ratio(sum(odd for odd, _ in seen), sum(came for _, came in seen))

@@ -18,7 +18,7 @@ class JudgedTurn:
 
     `injected` has no repeats; `spoken` says whether any text came that is not the turn's own, with an id or without
     one. `unknown` counts injected ids that name no page of the script, and is None where the script's pages are not all
-    at hand.
+    at hand. `untold` counts ids that came with a text that holds nothing of their pages: those were not injected.
     """
 
     item: str
@@ -29,6 +29,7 @@ class JudgedTurn:
     spoken: bool = False
     tokens: int = 0
     unknown: int | None = None
+    untold: int = 0
     error: str | None = None
 
     @property

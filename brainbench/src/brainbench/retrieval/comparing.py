@@ -15,6 +15,7 @@ from brainbench.metrics.resampling import ALPHA, Difference, clustered_differenc
 from brainbench.report.wording import clean
 from brainbench.retrieval.judging import case_scores
 from brainbench.retrieval.rejudging import Rejudged
+from brainbench.retrieval.results import CaseResult
 
 SEED = 42
 
@@ -58,6 +59,8 @@ def paired(before: Rejudged, after: Rejudged) -> tuple[Paired, ...]:
     first, second = ({case.case_id: case for case in done.cases} for done in (before, after))
     if first.keys() != second.keys():
         raise IncompatibleError("--against: the other report is about other questions; give both the same --limit")
+    if odd := _other_gold(first, second):
+        raise IncompatibleError(f"--against: {odd}; the same question has one gold: one of the reports was changed")
     own = [name for name, case in first.items() if case.left_out is None] or list(first)
     old = {name: case_scores(first[name], before.ks) for name in own}
     new = {name: case_scores(second[name], before.ks) for name in own}
@@ -120,6 +123,15 @@ def paired_text(before: Rejudged, after: Rejudged) -> Iterator[str]:
         told = f"{counts(one.before)}, there {counts(one.after)}: {one.gained} gained, {one.lost} lost"
         by = f", better by {one.better.value:.3f} ({one.better.low:.3f} to {one.better.high:.3f})" if one.better else ""
         yield f"{one.metric.ljust(14)} {told}{by}, p {one.p:.4f}{said}"
+
+
+def _other_gold(first: Mapping[str, CaseResult], second: Mapping[str, CaseResult]) -> str | None:
+    """The first question on which two reports hold another gold, or leave it out for another reason."""
+    for name, case in first.items():
+        for field in ("relevance_grades", "left_out", "slice"):
+            if getattr(case, field) != getattr(second[name], field):
+                return f"case {clean(name)}: {field} is not the same here and there"
+    return None
 
 
 def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:

@@ -15,9 +15,9 @@ from brainbench.errors import IncompatibleError
 from brainbench.evidence.committed import bytes_of
 from brainbench.metrics.ranking import DEFINITIONS_VERSION, definitions_sha256
 from brainbench.report.wording import clean
-from brainbench.retrieval.judging import Summary, case_scores, summary
+from brainbench.retrieval.judging import Summary, case_scores, summary, verdict
 from brainbench.retrieval.results import CaseResult
-from brainbench.retrieval.telling import SCHEMAS, numbers
+from brainbench.retrieval.telling import SCHEMAS, STATUS, numbers
 
 _FIELDS: Mapping[str, type] = {
     "suite": str,
@@ -32,17 +32,14 @@ _FIELDS: Mapping[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """A report, its digest, and what follows from its cases now; `mismatches` are numbers that it states otherwise.
-
-    `mismatches` is None where it was judged by other definitions, which say nothing of today's.
-    """
+    """A report, its digest, and what follows from its cases now; `mismatches` are numbers that it states otherwise."""
 
     report: Mapping[str, Any]
     digest: str
     ks: tuple[int, ...]
     cases: tuple[CaseResult, ...]
     found: Summary
-    mismatches: tuple[str, ...] | None
+    mismatches: tuple[str, ...]
 
 
 def rejudge(path: Path, ks: Sequence[int] = ()) -> Rejudged:
@@ -51,26 +48,26 @@ def rejudge(path: Path, ks: Sequence[int] = ()) -> Rejudged:
     report, cases = _read(path, content)
     own = tuple(report["k_values"])
     wanted = tuple(sorted(set(ks))) or own
-    same = report.get("metric_definitions_sha256") == definitions_sha256()
     return Rejudged(
         report=report,
         digest=sha256_of(content),
         ks=wanted,
         cases=cases,
         found=_summary(report, cases, wanted),
-        mismatches=tuple(_mismatches(report, cases, own)) if same else None,
+        mismatches=tuple(_mismatches(report, cases, own)),
     )
 
 
 def rejudged_document(done: Rejudged) -> dict[str, object]:
     """A new report that names the one it was made from."""
+    judged, reasons = verdict(done.found)
     return {
         **done.report,
+        "status": STATUS[judged],
+        "reasons": [{"reason": str(reason), "text": text} for reason, text in reasons],
         "generated_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "parent": done.digest,
         "k_values": list(done.ks),
-        "metric_definitions_version": DEFINITIONS_VERSION,
-        "metric_definitions_sha256": definitions_sha256(),
         **numbers(done.found),
         "case_results": [
             {**written, "metrics": case_scores(case, done.ks)}
@@ -89,6 +86,12 @@ def _read(path: Path, content: bytes) -> tuple[Mapping[str, Any], tuple[CaseResu
     for field, kind in _FIELDS.items():
         if not isinstance(report.get(field), kind):
             raise IncompatibleError(f"{path}: {field}: is missing or of another type; the report was changed")
+    if report.get("metric_definitions_sha256") != definitions_sha256():
+        raise IncompatibleError(
+            f"{path}: metric_definitions_sha256: is not that of the metrics of this brainbench (version"
+            f" {DEFINITIONS_VERSION}), so that its numbers cannot be held against its cases; measure again, or judge it"
+            " with the release that wrote it"
+        )
     try:
         cases = msgspec.convert(report["case_results"], tuple[CaseResult, ...])
         ks = msgspec.convert(report["k_values"], list[int])
@@ -113,6 +116,7 @@ def _mismatches(report: Mapping[str, Any], cases: Sequence[CaseResult], ks: Sequ
         yield from _differences(f"case_results[{place}].metrics", written.get("metrics"), case_scores(case, ks))
         graded = sorted(name for name, grade in case.relevance_grades.items() if grade > 0)
         yield from _differences(f"case_results[{place}].expected_ids", sorted(case.expected_ids), graded)
+    yield from _differences("status", report.get("status"), STATUS[verdict(found)[0]])
     counts = report.get("counts")
     stated = counts if isinstance(counts, dict) else {}
     yield from _differences("counts.asked", stated.get("asked"), len(cases))

@@ -13,6 +13,7 @@ import msgspec
 
 from brainbench import __version__
 from brainbench.evidence import repository
+from brainbench.evidence.outcome import Verdict
 from brainbench.metrics import Mean, Ratio, counts, counts_json, four_decimals
 from brainbench.metrics.ranking import DEFINITIONS_VERSION, RANKING, definitions_sha256
 from brainbench.report.wording import clean
@@ -23,6 +24,7 @@ from brainbench.retrieval.running import Measured
 from brainbench.systems import SYSTEMS
 
 SCHEMAS: Mapping[str, str] = {"longmemeval": "longmemeval-offline-v2", "locomo": "locomo-offline-v1"}
+STATUS: Mapping[Verdict, str] = {"pass": "scored", "fail": "invalid", "inconclusive": "invalid"}
 SUPPORTS = ("directional comparison of retrieval that is labelled offline",)
 DOES_NOT_SHOW = ("production latency", "live quality", "quality of answers")
 RUNS = Path(".brainbench/runs")
@@ -63,7 +65,7 @@ def document(done: Measured, found: Summary) -> dict[str, object]:
         "schema_version": SCHEMAS[choice.suite],
         "suite": choice.suite,
         "suite_version": "1",
-        "status": "scored" if judged == "pass" else "invalid",
+        "status": STATUS[judged],
         "reasons": [{"reason": str(reason), "text": text} for reason, text in reasons],
         "generated_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "label": choice.label,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brainbench.gold import Gold, Probe
 from brainbench.metrics import Judged, JudgedProbe
@@ -21,6 +22,7 @@ from brainbench.suites.scripts import (
     turn_observations,
     unique,
 )
+from brainbench.suites.telling import pages_of, told
 from brainbench.suites.turns import DELIVERS
 
 NAME = "continuity"
@@ -47,13 +49,15 @@ def _judge(fixture: Fixture, gold: Gold, replayed: Replayed, seam: SeamConfig) -
     said = scenes(fixture)
     observed = turn_observations(replayed)
     lost = _lost_sessions(fixture, replayed)
+    pages = pages_of(fixture, replayed)
     probes: list[JudgedProbe] = []
     leaks: list[str] = []
     for probe, scene in _asked(fixture, gold):
         turns = [s for s in said if s.session == scene.session and s.turn.role == "user" and s.place <= scene.place]
         seen = [observed.get(s.turn.event_id) for s in turns]
         error = _error(seen) or next((why for n, why in lost if n < scene.session), None)
-        answered = error is None and _answered(probe, [s.turn.text for s in turns], [o for o in seen if o])
+        came = [replace(o, ids=told(o.text, o.ids, pages)) for o in seen if o]
+        answered = error is None and _answered(probe, [s.turn.text for s in turns], came)
         probes.append(JudgedProbe(f"{scene.item}/{probe.probe_id}", probe.channel == "stored_only", answered, error))
         leaks += turn_leaks(fixture, replayed, turns)
     return Judged(

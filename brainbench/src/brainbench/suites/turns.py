@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import Judged, JudgedTurn
-from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, Write
+from brainbench.model import Capability, Fixture, Observation, Replayed, SeamConfig, says
 from brainbench.suites.leaks import is_scoped, turn_leaks
 from brainbench.suites.scripts import NOT_OBSERVED, Scene, strays, turn_observations, unique, user_scenes
+from brainbench.suites.telling import pages_of, told
 
 DELIVERS = frozenset({Capability.CONTEXT, Capability.HOOK_PROCESS, Capability.SEARCH})
 """Ways to bring memory to a turn; a system needs one of them."""
@@ -16,9 +19,12 @@ def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, se
     """Every user turn on which the suite may look, with what was injected there."""
     seen = user_scenes(fixture, suite)
     observed = turn_observations(replayed)
-    pages = _pages(fixture, replayed)
+    pages = pages_of(fixture, replayed)
+    whole = fixture.universe is None
     return Judged(
-        turns=tuple(_judged(s, gold.events.get(s.turn.event_id), observed.get(s.turn.event_id), pages) for s in seen),
+        turns=tuple(
+            _judged(s, gold.events.get(s.turn.event_id), observed.get(s.turn.event_id), pages, whole) for s in seen
+        ),
         strays=strays(replayed, "write", "persist"),
         leaks=turn_leaks(fixture, replayed, seen),
         scoped=is_scoped(fixture),
@@ -27,26 +33,25 @@ def judge_turns(suite: str, fixture: Fixture, gold: Gold, replayed: Replayed, se
 
 
 def _judged(
-    scene: Scene, gold: EventGold | None, observation: Observation | None, pages: frozenset[str] | None
+    scene: Scene,
+    gold: EventGold | None,
+    observation: Observation | None,
+    pages: Mapping[str, Sequence[str]],
+    whole: bool,
 ) -> JudgedTurn:
+    """`whole` says that `pages` are all there are: a shared brain adds more than the script tells."""
     seen = observation or Observation(scene.turn.event_id, "turn", error=NOT_OBSERVED)
-    injected = unique(seen.ids)
+    claimed = unique(seen.ids)
+    injected = told(seen.text, claimed, pages)
     return JudgedTurn(
         item=scene.item,
         retrieve=gold.retrieve if gold else None,
         gold=frozenset(gold.gold_slugs) if gold else frozenset(),
         acceptable=frozenset(gold.acceptable_slugs) if gold else frozenset(),
         injected=injected,
-        spoken=seen.text.strip() not in scene.turn.text,
+        spoken=says(seen.text) and seen.text.strip() not in scene.turn.text,
         tokens=seen.tokens,
-        unknown=None if pages is None else sum(i not in pages for i in injected),
+        unknown=sum(i not in pages for i in injected) if whole else None,
+        untold=len(claimed) - len(injected),
         error=seen.error,
     )
-
-
-def _pages(fixture: Fixture, replayed: Replayed) -> frozenset[str] | None:
-    """Every page that the script writes, or None where a shared brain adds more than the script tells."""
-    if fixture.universe is not None:
-        return None
-    written = {e.slug for e in (*fixture.setup, *fixture.events) if isinstance(e, Write) and e.slug is not None}
-    return frozenset(written | {o.session_page for o in replayed.observations if o.session_page is not None})

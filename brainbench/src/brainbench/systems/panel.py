@@ -6,7 +6,7 @@ They are measured through the same seams as every memory. `full-context` alone i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from brainbench.model import Ask, Capability, Conversation, FactIn, FactRow, Injection, PageIn, RunContext
@@ -119,4 +119,9 @@ class FullContext(Hoarder):
 
 def pointed(slugs: Sequence[str]) -> Injection:
     """Pointers to these pages, and nothing else."""
-    return Injection("\n".join(f"- → `{slug}`" for slug in slugs), ids=tuple(slugs))
+    return Injection(pointers(slugs), ids=tuple(slugs))
+
+
+def pointers(slugs: Iterable[str]) -> str:
+    """A line for each that points at its page."""
+    return "\n".join(f"- → `{slug}`" for slug in slugs)

@@ -402,21 +402,28 @@ class Wellkept(System):
         return self._daemon
 
 
-class WellkeptLexical(Wellkept):
+class _SearchedOtherwise(Wellkept):
+    """The reference memory with other lanes of search, which is all that a mode changes: it pushes nothing itself."""
+
+    production = frozenset()
+    can = Wellkept.can - {Capability.CONTEXT, Capability.HOOK_PROCESS}
+
+
+class WellkeptLexical(_SearchedOtherwise):
     """The reference memory without its vectors: what words and names alone find."""
 
     name = "wellkept-lexical"
     mode: SearchMode = "lexical"
 
 
-class WellkeptVector(Wellkept):
+class WellkeptVector(_SearchedOtherwise):
     """The reference memory without its words: what the nearest vectors alone find."""
 
     name = "wellkept-vector"
     mode: SearchMode = "vector"
 
 
-class WellkeptNaive(Wellkept):
+class WellkeptNaive(_SearchedOtherwise):
     """The control for its fusion: the ranks of words and of vectors merged (reciprocal ranks, 60), nothing else."""
 
     name = "wellkept-naive"
@@ -432,6 +439,7 @@ class WellkeptByMeaning(Wellkept):
 
     name = "wellkept-by-meaning"
     arms_off = ()
+    production = frozenset()
     can = Wellkept.can - {Capability.HOOK_PROCESS}
 
     @property
