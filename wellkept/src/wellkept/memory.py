@@ -234,7 +234,9 @@ class Memory:
         found = recall.searched(self.store, self._ranking, source, query, _checked_options(options), showing)
         if record_exposure:
             pages = [one.slug for one in found if one.slug]
-            self._capture("search", source, query, pages, f"limit {limit}", began)
+            # A capture is of pages; facts took the places of some.
+            places = limit - sum(not one.slug for one in found)
+            self._capture("search", source, query, pages, f"limit {places}", began)
         return found
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:

@@ -110,8 +110,8 @@ def reported(command: Callable[P, T]) -> Callable[P, T]:
                 _say_no_more()
                 sys.exit(READER_GONE)
             if isinstance(error, OSError) and error.strerror:
-                where = f"{error.filename}: " if error.filename else ""
-                click.echo(verdict_line("inconclusive", "files", f"{where}{error.strerror}"), err=True)
+                reason, where = ("files", f"{error.filename}: ") if error.filename else ("output", "")
+                click.echo(verdict_line("inconclusive", reason, f"{where}{error.strerror}"), err=True)
             else:
                 traceback.print_exc()
                 click.echo(
