@@ -206,7 +206,13 @@ def test_a_run_that_is_told_to_stop_leaves_nothing_behind(place: Path, number: s
     argv = (*RUN[:5], "--system", "misbehaving:Hanging", "--jobs", "1", "--out", "result.json")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "TMPDIR": str(folder)}
     command = [sys.executable, "-c", "from brainbench.cli import main; main()", *argv]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    running = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what began these tests may have it ignored
+    )
     until = time.monotonic() + 30
     while not list(folder.glob("brainbench-*/*/home")) and time.monotonic() < until:
         time.sleep(0.05)

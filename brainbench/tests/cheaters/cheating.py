@@ -318,7 +318,8 @@ class Patcher(Honest):
 
         def _ask(playing: Any, turn: Turn) -> Observation:
             seen: Observation = asked(playing, turn)
-            return replace(seen, ids=foreseen(self, playing.fixture, turn) or seen.ids)
+            wished = foreseen(self, playing.fixture, turn)
+            return replace(seen, ids=wished, text=" ".join(wished)) if wished else seen
 
         play._asked_honestly, play._ask = asked, _ask
 
@@ -338,7 +339,8 @@ class Piper(Honest):
     def wishes(self, script: Fixture) -> Iterator[Observation]:
         for turn in script.events:
             if isinstance(turn, Turn) and turn.role == "user":
-                yield Observation(turn.event_id, "turn", ids=foreseen(self, script, turn))
+                wished = foreseen(self, script, turn)
+                yield Observation(turn.event_id, "turn", ids=wished, text=" ".join(wished))
 
 
 def foreseen(memory: Honest, script: Fixture, turn: Turn) -> tuple[str, ...]:

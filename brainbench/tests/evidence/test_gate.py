@@ -366,7 +366,7 @@ def test_a_memory_that_never_speaks_or_always_speaks_fails(profile: Profile, wor
         outcome
     )
     assert {"push_precision", "provenance_accuracy"} <= metrics_of(outcome), "nothing measured is no excuse"
-    noisy = world.board({"*": seen(4, ids=("people/ada",))})
+    noisy = world.board({"*": seen(4, ids=("people/ada",), text="→ `people/ada`")})
     assert "false_fire_rate" in metrics_of(gate(profile, noisy, None, committed(noisy)))
 
 
@@ -375,7 +375,7 @@ def test_a_memory_that_never_speaks_or_always_speaks_fails(profile: Profile, wor
     ("event", "change", "metric"),
     [
         (3, {"ids": ()}, "know_to_ask_failure_rate"),
-        (4, {"ids": ("people/ada",)}, "false_fire_rate"),
+        (4, {"ids": ("people/ada",), "text": "→ `people/ada`"}, "false_fire_rate"),
         (3, {"ids": ("people/ada", "people/zed")}, "push_precision"),
         (3, {"ids": ("people/zed",)}, "push_recall"),
         (2, {"session_page": "s/other"}, "provenance_accuracy"),
@@ -596,7 +596,7 @@ def test_a_message_names_five_new_failures_and_counts_the_rest(
     lenient: Profile, world: Any, seen: Seen, base: Baseline
 ) -> None:
     for broken, words in ((5, "hard-4/4"), (6, "hard-4/4 and 1 more")):
-        board = world.board({f"hard-{n}": seen(4, ids=("people/ada",)) for n in range(broken)})
+        board = world.board({f"hard-{n}": seen(4, ids=("people/ada",), text="→ `people/ada`") for n in range(broken)})
         named = next(b for b in gate(lenient, board, base, None).breaches if b.metric == "failed_items")
         assert named.detail.endswith(words)
 

@@ -281,7 +281,7 @@ def test_single_failures_are_errors_that_make_the_arm_invalid(fake: FakeEndpoint
     assert result.exit_code == 2
     assert (found["status"], found["errors"], found["judged_turns"]) == ("invalid", 1, 8)
     assert counts(found)["model_overask_rate"] == (1, 3)
-    assert "brainbench: inconclusive: bm25 tools: 1 of 8 turns went wrong" in result.stderr
+    assert "brainbench: inconclusive: error_share: bm25 tools: 1 of 8 turns went wrong" in result.stderr
 
 
 def test_a_memory_that_fails_on_a_tool_call_is_an_error_and_no_score(fake: FakeEndpoint) -> None:
