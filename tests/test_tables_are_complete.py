@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
@@ -19,6 +20,7 @@ from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
 from brainbench.systems import BREAKS, SYSTEMS, System, load_system
 from brainbench.systems.wire import METHODS, MOST_ANSWER_BYTES
+from wellkept.recall import DEGRADED
 from wellkept.storage import STORES
 from wellkept.verbs import VERBS
 
@@ -117,3 +119,8 @@ def test_every_command_has_a_heading(root, package):
     names = command.list_commands(context) if isinstance(command, click.Group) else []
     shown = [n for n in names if not command.get_command(context, n).hidden]
     assert {package, *(f"{package} {name}" for name in shown)} <= set(headings)
+
+
+def test_every_code_of_what_could_not_run_stands_in_the_reference() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "wellkept.md").read_text(encoding="utf-8")
+    assert [code for code in DEGRADED if f"`{code}`" not in page] == []

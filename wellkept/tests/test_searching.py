@@ -279,10 +279,8 @@ def test_a_memory_of_facts_alone_waits_for_no_vectors(memory: Memory) -> None:
     assert (ids(found), found.degraded) == (["fact:1"], ())
 
 
-def test_every_code_has_its_words_and_stands_in_the_reference() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "wellkept.md").read_text(encoding="utf-8")
+def test_every_code_has_its_words() -> None:
     for code in DEGRADED:
-        assert f"`{code}`" in page
         for lanes in (("lexical",), ("lexical", "vector"), ()):
             assert found_by(lanes, (code,)).count(": ") == 1
 
