@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -376,8 +377,9 @@ class Listed(Sequence[T]):
 
     __slots__ = ()
 
+    @abstractmethod
     def _listed(self) -> tuple[T, ...]:
-        raise NotImplementedError
+        """The things, best first."""
 
     def __len__(self) -> int:
         return len(self._listed())
