@@ -54,6 +54,18 @@ class Hanging(Polite):
         return Injection("")
 
 
+class Tardy(Polite):
+    """Takes the better part of a short fixture's time for a page, and again for a turn."""
+
+    def write_page(self, page: PageIn) -> None:
+        time.sleep(2)
+        super().write_page(page)
+
+    def context(self, ask: Ask) -> Injection:
+        time.sleep(2)
+        return super().context(ask)
+
+
 class Crashing(Polite):
     def context(self, ask: Ask) -> Injection:
         os._exit(7)

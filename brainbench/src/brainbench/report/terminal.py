@@ -172,9 +172,10 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None, long: 
     _lines(console, f"! seed failures: {len(board.seed_failures)}", wording.seed_failures(board))
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
-    _lines(console, "cells without numbers", wording.unscored(board))
+    # Beside the compact form what went wrong stands right under its cell.
+    _lines(console, "cells without numbers", wording.unscored(board, asked=long))
     _lines(console, "fixtures not applicable", wording.left_out(board))
-    _lines(console, "! errors, counted as failures", wording.errors(board))
+    _lines(console, "! errors, counted as failures", wording.errors(board) if long else ())
     _lines(console, wording.TIES, wording.ties(board))
     if long:
         _lines(console, "ceilings", wording.ceilings(board))
