@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,21 @@ class Hanging(Polite):
     def context(self, ask: Ask) -> Injection:
         time.sleep(600)
         return Injection("")
+
+
+class Threaded(Polite):
+    """Keeps pages in what only the thread may use that opened it."""
+
+    def open(self, run: RunContext) -> None:
+        self.kept = sqlite3.connect(":memory:")
+        self.kept.execute("CREATE TABLE page (slug TEXT PRIMARY KEY, content TEXT)")
+
+    def write_page(self, page: PageIn) -> None:
+        self.kept.execute("INSERT OR REPLACE INTO page VALUES (?, ?)", (page.slug, page.content))
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        found = self.kept.execute("SELECT content FROM page WHERE slug = ?", (slug,)).fetchone()
+        return found[0] if found else None
 
 
 class Tardy(Polite):
