@@ -178,7 +178,7 @@ def test_too_few_pairs_are_said_to_be_too_few(seen: Played) -> None:
     for row in rows(lambda r: r.system == DEGRADED):
         found = one(few, row)
         assert found.status == "untested"
-        assert re.search("underpowered|nothing was lost", found.measured)
+        assert re.search("underpowered|nothing (was|could be) lost|nothing was asked", found.measured)
 
 
 @pytest.mark.parametrize("metric", ["know_to_ask_failure_rate", "write_back_fidelity"])

@@ -256,6 +256,8 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
 
 def _nothing_lost(right: int, of: int, place: str) -> str:
     """What was seen where a damaged and a whole system did well on the same items."""
+    if not of:
+        return "nothing was asked"
     if not right:
         return f"nothing could be lost: none of {of} was right in the whole{place}"
     return f"nothing was lost: the damage took none of {right} that were right of {of}{place}"
