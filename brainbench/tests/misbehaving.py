@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from brainbench.model import (
@@ -31,6 +32,7 @@ from brainbench.replay import worker
 from brainbench.replay.admission import PLANTED
 from brainbench.systems import System
 from brainbench.systems.baselines import Bm25
+from brainbench.systems.fence import RUNS
 
 
 class Polite(System):
@@ -359,6 +361,18 @@ class Prowling(Polite):
     def linked(self, gold: Path) -> bytes:
         os.link(gold, "mine")
         return Path("mine").read_bytes()
+
+
+class Rummaging(Polite):
+    """Tells what notes it can read in the directories beside that of its own run."""
+
+    def context(self, ask: Ask) -> Injection:
+        run = next(place for place in Path(tempfile.gettempdir()).parents if place.name.startswith(RUNS))
+        found = []
+        for note in run.parent.glob("*/note"):
+            with suppress(OSError):
+                found.append(note.read_text())
+        return Injection(" ".join(sorted(found)), ids=())
 
 
 class Working(Polite):

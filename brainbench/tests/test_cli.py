@@ -96,10 +96,10 @@ def test_every_fault_is_told_at_once_with_exit_code_2(place: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("run", "--out", "--json"), "Option '--out' needs a value, and '--json' is a flag."),
-        (("run", "--out"), "Option '--out' requires an argument."),
+        (("run", "--out", "--json"), "Option '--out' needs a value, and '--json' is a flag; see"),
+        (("run", "--out"), "usage: Option '--out' requires an argument; see `brainbench run --help`"),
         (("run", "--nope"), "No such option"),
-        (("run", "--jobs", "0"), "Invalid value for '--jobs'"),
+        (("run", "--jobs", "0"), "usage: --jobs: 0 is not in the range 1<=x<=64; see `brainbench run --help`"),
         (
             (*RUN, "--system", "nope"),
             "brainbench: inconclusive: usage: --system: unknown system 'nope'; known: wellkept",

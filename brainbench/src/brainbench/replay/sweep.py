@@ -35,6 +35,7 @@ from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_
 from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, fill, play, said_by, unplayed
 from brainbench.systems import BREAKS, SYSTEMS, check_name, comes_with_the_bench, load_system
 from brainbench.systems.access import Access
+from brainbench.systems.fence import RUNS
 
 T = TypeVar("T")
 
@@ -170,7 +171,7 @@ def filled_once(
             sources.add(task.fixture.active_source)
             seams.add(task.seam.name)
     ready: dict[tuple[str, str], Brain] = {}
-    with tempfile.TemporaryDirectory(prefix="brainbench-") as place:
+    with tempfile.TemporaryDirectory(prefix=RUNS) as place:
         for system, brains in wanted.items():
             shared = [(brain, sorted(sources)) for brain, sources, seams in brains.values() if len(seams) > 1]
             if shared and load_system(system).hands_over:
@@ -233,7 +234,7 @@ def workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> I
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
-    directory = tempfile.mkdtemp(prefix="brainbench-")
+    directory = tempfile.mkdtemp(prefix=RUNS)
     pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, access or Access()), context=context)
     try:
         with without_survivors(), bounded(bounds) as watch:
