@@ -118,7 +118,10 @@ def test_what_cannot_be_used_is_told_in_a_line_with_exit_code_2(
         (("compare", "a.json"), "CURRENT: is missing; see `brainbench compare --help`"),
         (("queries", "wrong"), "No such command 'wrong'; see `brainbench queries --help`"),
         (("field", "--priority", "9"), "--priority: '9' is not one of '1', '2', '3'; see `brainbench field --help`"),
-        (("run", "--out", "--json"), "Option '--out' needs a value, and '--json' is a flag; see `brainbench --help`"),
+        (
+            ("run", "--out", "--json"),
+            "Option '--out' needs a value, and '--json' is a flag; see `brainbench run --help`",
+        ),
     ],
 )
 def test_what_the_command_line_gets_wrong_is_told_like_every_error(words: tuple[str, ...], line: str) -> None:

@@ -51,10 +51,15 @@ class Command(click.Command):
             if isinstance(parameter, click.Option) and not parameter.is_flag and parameter._flag_needs_value is False
             for name in parameter.opts
         }
-        for flag, value in itertools.pairwise(args):
-            if flag in takes_value and value.startswith("--"):
-                raise click.UsageError(f"Option {flag!r} needs a value, and {value!r} is a flag.")
-        return super().make_context(info_name, args, *rest, **extra)
+        try:
+            for flag, value in itertools.pairwise(args):
+                if flag in takes_value and value.startswith("--"):
+                    raise click.UsageError(f"Option {flag!r} needs a value, and {value!r} is a flag.")
+            return super().make_context(info_name, args, *rest, **extra)
+        except click.UsageError as error:
+            if error.ctx is None:  # click names no command where it cannot take a line apart
+                error.ctx = click.Context(self, info_name=info_name, parent=extra.get("parent"))
+            raise
 
 
 @contextmanager
