@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from brainbench.model import (
@@ -30,6 +32,7 @@ from brainbench.replay import worker
 from brainbench.replay.admission import PLANTED
 from brainbench.systems import System
 from brainbench.systems.baselines import Bm25
+from brainbench.systems.fence import RUNS
 
 
 class Polite(System):
@@ -52,6 +55,33 @@ class Hanging(Polite):
     def context(self, ask: Ask) -> Injection:
         time.sleep(600)
         return Injection("")
+
+
+class Threaded(Polite):
+    """Keeps pages in what only the thread may use that opened it."""
+
+    def open(self, run: RunContext) -> None:
+        self.kept = sqlite3.connect(":memory:")
+        self.kept.execute("CREATE TABLE page (slug TEXT PRIMARY KEY, content TEXT)")
+
+    def write_page(self, page: PageIn) -> None:
+        self.kept.execute("INSERT OR REPLACE INTO page VALUES (?, ?)", (page.slug, page.content))
+
+    def read_page(self, source: str, slug: str) -> str | None:
+        found = self.kept.execute("SELECT content FROM page WHERE slug = ?", (slug,)).fetchone()
+        return found[0] if found else None
+
+
+class Tardy(Polite):
+    """Takes the better part of a short fixture's time for a page, and again for a turn."""
+
+    def write_page(self, page: PageIn) -> None:
+        time.sleep(2)
+        super().write_page(page)
+
+    def context(self, ask: Ask) -> Injection:
+        time.sleep(2)
+        return super().context(ask)
 
 
 class Crashing(Polite):
@@ -331,6 +361,18 @@ class Prowling(Polite):
     def linked(self, gold: Path) -> bytes:
         os.link(gold, "mine")
         return Path("mine").read_bytes()
+
+
+class Rummaging(Polite):
+    """Tells what notes it can read in the directories beside that of its own run."""
+
+    def context(self, ask: Ask) -> Injection:
+        run = next(place for place in Path(tempfile.gettempdir()).parents if place.name.startswith(RUNS))
+        found = []
+        for note in run.parent.glob("*/note"):
+            with suppress(OSError):
+                found.append(note.read_text())
+        return Injection(" ".join(sorted(found)), ids=())
 
 
 class Working(Polite):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -95,10 +96,10 @@ def test_every_fault_is_told_at_once_with_exit_code_2(place: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("run", "--out", "--json"), "Option '--out' needs a value, and '--json' is a flag."),
-        (("run", "--out"), "Option '--out' requires an argument."),
+        (("run", "--out", "--json"), "Option '--out' needs a value, and '--json' is a flag; see"),
+        (("run", "--out"), "usage: Option '--out' requires an argument; see `brainbench run --help`"),
         (("run", "--nope"), "No such option"),
-        (("run", "--jobs", "0"), "Invalid value for '--jobs'"),
+        (("run", "--jobs", "0"), "usage: --jobs: 0 is not in the range 1<=x<=64; see `brainbench run --help`"),
         (
             (*RUN, "--system", "nope"),
             "brainbench: inconclusive: usage: --system: unknown system 'nope'; known: wellkept",
@@ -372,6 +373,26 @@ def test_two_stored_runs_compare_and_other_corpora_never_do(place: Path) -> None
     assert brainbench(*RUN, "--out", "b.json").exit_code == 0
     other = brainbench("compare", "a.json", "b.json", "--json")
     assert (other.exit_code, json.loads(other.stdout)["verdict"]) == (2, "inconclusive")
+    assert "so no count of one can be held against the other's; play both on one: `brainbench run" in other.stderr
+
+
+def test_a_comparison_is_text_and_markdown_only_where_it_is_asked_for(place: Path) -> None:
+    assert brainbench(*RUN, "--out", "a.json").exit_code == 0
+    same = brainbench("compare", "a.json", "a.json", "--markdown", "verdict.md")
+    assert "cells are the same in both" in same.stdout
+    assert "verdict: ✓ PASS" in same.stdout
+    assert not re.search(r"&#|<code>|^##", same.stdout, re.M)
+    assert (place / "verdict.md").read_text().startswith("## brainbench: ✓ PASS\n")
+
+
+def test_a_comparison_of_two_systems_says_which_and_how_they_are_held_side_by_side(place: Path) -> None:
+    assert brainbench(*RUN, "--out", "a.json").exit_code == 0
+    assert brainbench(*RUN[:5], "--system", "files+grep", "--jobs", "1", "--out", "b.json").exit_code == 0
+    done = brainbench("compare", "a.json", "b.json")
+    assert done.exit_code == 2
+    assert re.search(r"^bm25/openclaw/push +1/3 failed +not there$", done.stdout, re.M)
+    assert "bm25 and then files+grep" in done.stderr
+    assert "`brainbench run --system bm25 --system files+grep`" in done.stderr
 
 
 def test_a_waiver_works_here_and_never_where_ci_is_set(checkout: Path) -> None:

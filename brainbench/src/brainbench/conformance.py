@@ -6,15 +6,20 @@
         system = "my_memory:MyMemory"
 
 `system` is what `brainbench run --system` takes; paths in it start at the folder of the test file. What the memory does
-not claim is reported as not applicable and never as passed.
+not claim is reported as not applicable and never as passed. A call that is not answered in `seconds` fails its test by
+name, and the memory is loaded anew for the next one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -33,12 +38,14 @@ from brainbench.model import (
 )
 from brainbench.replay import FIRST_TIME
 from brainbench.replay.admission import ELSEWHERE, HERE, HITS, PLANTED, asked, planted, problems, start
-from brainbench.systems import System, load_system
-from brainbench.systems.access import Access
+from brainbench.systems import DOORS, System, load_system
+from brainbench.systems.access import CALL_SECONDS, Access
 from brainbench.systems.answers import plain
 
 ODD = 'Zoë Ångström 👩‍🚀 keeps «заметки», 日本語のメモ and ملاحظات; 50 % of `a|b` <b>\\n</b> "quoted".'
 LONG = " ".join(f"Entry {number} of the long list." for number in range(400))
+_LOADING_SECONDS, _ROOM = 30.0, 3
+_DOORS = {target.partition(":")[0] for target in DOORS.values()}
 _SAID = (Message("user", "The ferry leaves at nine.", FIRST_TIME), Message("assistant", "Noted.", FIRST_TIME))
 _BEES, _ORGANS = "Ilka Varnholt keeps bees", "Tomasz Ardelean restores organs"
 _UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
@@ -58,11 +65,44 @@ _UNCLAIMED: Mapping[Capability, Callable[[System], object]] = {
 }
 
 
-class _ByName:
-    """A system that is called as the bench calls it: by the names of the arguments."""
+class _Caller:
+    """A thread that makes calls, one after the other, and is given up where one does not end.
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    It is always the same one: what a memory opens may belong to the thread that opened it.
+    """
+
+    def __init__(self) -> None:
+        self.hung: str | None = None
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        Thread(target=self._work, daemon=True).start()
+
+    def made(self, what: str, call: Callable[[], Any], seconds: float) -> Any:
+        """What the call gives or raises. The test fails where that takes longer than so many seconds."""
+        if seconds == math.inf:
+            return call()
+        _expect(self.hung is None, f"not asked: {self.hung}")
+        ended: Future[Any] = Future()
+        self._calls.put((call, ended))
+        wait([ended], seconds)
+        if not ended.done():
+            self.hung = f"{what}: no answer in {seconds:g} s"
+            _expect(False, f"{self.hung}; where a memory needs longer set `seconds` in its test class")
+        return ended.result()
+
+    def _work(self) -> None:
+        while self.hung is None:
+            call, ended = self._calls.get()
+            try:
+                ended.set_result(call())
+            except BaseException as error:
+                ended.set_exception(error)
+
+
+class _ByName:
+    """A system that is called as the bench calls it: by the names of the arguments, and not without end."""
+
+    def __init__(self, system: System, caller: _Caller, seconds: float) -> None:
+        self._system, self._caller, self._seconds = system, caller, seconds
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._system, name)
@@ -71,9 +111,15 @@ class _ByName:
         names = [*inspect.signature(getattr(System, name)).parameters][1:]
 
         def called(*given: object, **named: object) -> Any:
-            return found(**dict(zip(names, given, strict=False)), **named)
+            named |= dict(zip(names, given, strict=False))
+            return self._caller.made(name, lambda: _drawn(found(**named)), self._seconds)
 
         return called
+
+
+def _drawn(told: Any) -> Any:
+    """What a call gave, an iterator gone through: that may take as long as the call."""
+    return list(told) if isinstance(told, Iterator) else told
 
 
 class MemoryContract:
@@ -81,22 +127,41 @@ class MemoryContract:
 
     system: ClassVar[str] = ""
     access: ClassVar[Access] = Access()
+    seconds: ClassVar[float] = CALL_SECONDS
+    """How long one call may take. With `math.inf`, as for a debugger, calls are made in the thread of the test."""
 
     _loaded: ClassVar[System]
+    _caller: ClassVar[_Caller]
 
     @classmethod
     def setup_class(cls) -> None:
         """Load the memory as the bench would, but a Python class into this process, where its author can follow it."""
         folder = str(Path(inspect.getfile(cls)).parent)
+        bounded = cls.seconds if math.isfinite(cls.seconds) else cls.access.call_seconds
+        access = replace(cls.access, directory=folder, call_seconds=bounded)
+        cls._caller = _Caller()
         with pytest.MonkeyPatch.context() as patch:
             patch.syspath_prepend(folder)
-            loaded = load_system(cls.system, replace(cls.access, directory=folder), here=True)
-            cls._loaded = cast(System, _ByName(loaded))
+            loaded = cls._caller.made(
+                f"loading {cls.system}",
+                lambda: load_system(cls.system, access, here=True),
+                max(_LOADING_SECONDS, _ROOM * cls.seconds),
+            )
+        # What is behind a door ends a call that takes too long by itself, and may be started again within it.
+        room = cls.seconds if type(loaded).__module__ not in _DOORS else max(_LOADING_SECONDS, _ROOM * cls.seconds)
+        cls._loaded = cast(System, _ByName(loaded, cls._caller, room))
 
     @classmethod
     def teardown_class(cls) -> None:
-        """Let the memory end what it started."""
-        cls._loaded.close()
+        """Let the memory end what it started, unless it hangs."""
+        if cls._caller.hung is None:
+            cls._loaded.close()
+
+    @pytest.fixture(autouse=True)
+    def _loaded_anew(self) -> None:
+        """Leave what hung to itself: each test is to say what is wrong with the memory, and not with another test."""
+        if self._caller.hung is not None:
+            self.setup_class()
 
     @pytest.fixture
     def memory(self, tmp_path: Path) -> System:

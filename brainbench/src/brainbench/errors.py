@@ -2,6 +2,7 @@
 
 BenchError
 ├── UsageError        a flag or name that cannot be used; the message lists the valid ones
+│   └── NotLoaded     ... a system that is rightly named, and cannot be loaded as things stand
 ├── CorpusError       faults of corpus files: each a file, a field and a reason
 ├── NothingMeasured   no fixture, no applicable cell or no gold turn: there is nothing to judge
 ├── IncompatibleError two documents that cannot be compared, or one that cannot be read
@@ -21,6 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+UNLOADED, NOT_ADMITTED = "could not be loaded: ", "not admitted: "
+"""How the reason begins why of a system nothing was played."""
 
 
 def verdict_line(verdict: str, reason: str, text: str) -> str:
@@ -42,6 +46,10 @@ class UsageError(BenchError):
     """A flag, value or name cannot be used."""
 
     reason = "usage"
+
+
+class NotLoaded(UsageError):
+    """A system that is rightly named cannot be loaded as things stand."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

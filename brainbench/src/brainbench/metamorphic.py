@@ -21,6 +21,7 @@ from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.run import Choice, measure
 from brainbench.suites import Cell
+from brainbench.systems.fence import RUNS
 
 _PERSON = re.compile(r"^type:\s*[\"']?person\b", re.MULTILINE)
 _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
@@ -178,7 +179,7 @@ def related(choice: Choice, told: Callable[[str], None] = lambda what: None) -> 
     plain = measure(choice).board.cells
     for relation in RELATIONS:
         told(f"playing with {relation.name}")
-        with tempfile.TemporaryDirectory(prefix="brainbench-related-") as directory:
+        with tempfile.TemporaryDirectory(prefix=f"{RUNS}related-") as directory:
             now = measure(relation.change(choice, Path(directory))).board.cells
         yield from (_compared(relation, system, plain, now) for system in choice.systems)
 

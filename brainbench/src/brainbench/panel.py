@@ -243,6 +243,8 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
         shown = f"{lost} of {sum(whole.values())} lost, {won} won, p = {float(p):.2g}{place}"
         if lost > won and p < PAIRED:
             told.append((p, ("ok", shown)))
+        elif not lost + won:
+            told.append((p, ("untested", _nothing_lost(sum(whole.values()), len(whole), place))))
         elif lost + won < FEWEST:
             told.append((p, ("untested", f"underpowered: {shown}; {FEWEST} must differ")))
         else:
@@ -250,6 +252,15 @@ def worse_than_full(played: Played, system: str, metric: str) -> Told:
     if not told:
         return "untested", "nothing was asked"
     return max(told, key=lambda item: (("ok", "untested", "BROKEN").index(item[1][0]), item[0]))[1]
+
+
+def _nothing_lost(right: int, of: int, place: str) -> str:
+    """What was seen where a damaged and a whole system did well on the same items."""
+    if not of:
+        return "nothing was asked"
+    if not right:
+        return f"nothing could be lost: none of {of} was right in the whole{place}"
+    return f"nothing was lost: the damage took none of {right} that were right of {of}{place}"
 
 
 def _helped(judged: Judged) -> dict[str, bool]:

@@ -21,7 +21,7 @@ from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
 from brainbench.datasets import brains
-from brainbench.errors import CorpusError, Fault, NothingMeasured, UsageError
+from brainbench.errors import UNLOADED, CorpusError, Fault, NothingMeasured, NotLoaded, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
@@ -32,7 +32,7 @@ from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, 
 from brainbench.replay.worker import Task, Traits
 from brainbench.seams import SEAMS, seam_named
 from brainbench.suites import SUITES, Cell, foreign_slugs, judge, push_ceiling
-from brainbench.systems import INSTALL, SYSTEMS, UNBOUNDED, load_system, system_names
+from brainbench.systems import INSTALL, SYSTEMS, UNBOUNDED, check_name, load_system, system_names
 from brainbench.systems.access import Access
 from brainbench.systems.fence import can_fence
 
@@ -60,6 +60,9 @@ class Choice:
     seams: tuple[SeamConfig, ...]
     suites: tuple[str, ...]
     traits: Mapping[str, Traits]
+    """Of a system that could not be loaded, as if it claimed everything: nothing it is asked is not applicable."""
+    unloaded: Mapping[str, str] = field(default_factory=dict)
+    """The systems that could not be loaded where others could, and why."""
     include_holdout: bool = False
     seed: int = 42
     jobs: int | None = None
@@ -121,12 +124,14 @@ def choose(
     if access.variables:
         modes["pass-env"] = ",".join(sorted(access.variables))
     named = tuple(dict.fromkeys(systems)) or default_systems()
+    traits, unloaded = _traits(named, access)
     return Choice(
         *where,
         systems=named,
         seams=seams,
         suites=_listed(suite, tuple(SUITES), "--suite"),
-        traits={name: traits_of(name, access) for name in named},
+        traits=traits,
+        unloaded=unloaded,
         include_holdout=include_holdout,
         seed=seed,
         jobs=jobs,
@@ -135,6 +140,38 @@ def choose(
         command=tuple(command),
         access=access,
     )
+
+
+def _traits(systems: Sequence[str], access: Access) -> tuple[Mapping[str, Traits], Mapping[str, str]]:
+    """What each system says of itself, and why some could not be loaded. NotLoaded where none could.
+
+    One costs only its own cells, but a name that is nobody's is a slip of the pen, better told before all is played.
+    """
+    for name in systems:
+        check_name(name)
+    traits: dict[str, Traits] = {}
+    problems: dict[str, str] = {}
+    for name in systems:
+        try:
+            traits[name] = traits_of(name, access)
+        except NotLoaded as error:
+            problems[name] = str(error)
+    if not traits:
+        raise NotLoaded("\n".join(problems.values()))
+    anything = Traits(can=frozenset(Capability))
+    unloaded = {name: _why_unloaded(name, text) for name, text in problems.items()}
+    return {name: traits.get(name, anything) for name in systems}, unloaded
+
+
+def _why_unloaded(name: str, text: str) -> str:
+    """An error of loading as the reason of a row.
+
+    >>> _why_unloaded("a:B", "--system: a:B cannot be loaded: no a")
+    'could not be loaded: no a'
+    """
+    start = f"--system: {name}"
+    told = (line.removeprefix(start).removeprefix(" cannot be loaded").removeprefix(": ") for line in text.splitlines())
+    return f"{UNLOADED}{'; '.join(told)}"
 
 
 def hidden_places(fixtures: Path, gold: Path) -> tuple[str, ...]:
@@ -181,6 +218,7 @@ def measure(choice: Choice, progress: Callable[[int, int], None] = lambda done, 
     seen = observations_hash(swept.replays)
     gold = gold_after(choice, corpus, hashed)
     board = _board(choice, corpus, gold, hashed, swept.replays, warnings)
+    board = replace(board, cells=tuple(replace(c, reason=refused.get(c.system, c.reason)) for c in board.cells))
     board = replace(
         board,
         observations_hash=seen,
@@ -228,8 +266,9 @@ def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold
 
 def refusals(choice: Choice) -> Mapping[str, str]:
     """The systems of the choice that may not be played, and why; asked before anything is."""
-    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in choice.systems}
-    return {name: why for name, why in reasons.items() if why is not None}
+    loaded = (name for name in choice.systems if name not in choice.unloaded)
+    reasons = {name: refusal(name, choice.access, choice.fixture_seconds) for name in loaded}
+    return {**choice.unloaded, **{name: why for name, why in reasons.items() if why is not None}}
 
 
 def played(
@@ -387,7 +426,7 @@ def _board(
                 if cell is not None:
                     cells.append(cell)
             rows += _rows(name, seam, choice.suites, played)
-        capabilities[name] = tuple(sorted(traits.can))
+        capabilities[name] = () if name in choice.unloaded else tuple(sorted(traits.can))
     sha = repository.head(HOME)
     return Scoreboard(
         corpus=choice.corpus,

@@ -125,6 +125,15 @@ def test_a_memory_that_hangs_costs_its_row_the_time_and_nothing_else(surly: None
     assert "no answer within 3 s" in done.stdout
 
 
+def test_a_memory_that_cannot_be_loaded_costs_no_other_its_rows() -> None:
+    done = field("--system", "cmd:no-such-program", "--system", "bm25", "--row", "ISO-04")
+    assert done.exit_code == 2
+    assert "bm25" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith(
+        "brainbench: inconclusive: usage: --system: cmd:no-such-program: no program 'no-such-program' on PATH"
+    )
+
+
 def test_a_memory_of_pages_is_asked_for_items_as_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert CliRunner().invoke(main, ["init-adapter", "notes", "--kind", "cmd"]).exit_code == 0

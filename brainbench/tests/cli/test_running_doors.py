@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -57,11 +58,53 @@ def test_a_misbehaving_memory_is_invalid_with_its_reason_and_another_keeps_its_r
     done = measured(f"{UNCIVIL} {manner} {at}", "bm25")
     assert done.exit_code == 2
     assert "Traceback" not in done.output
-    assert f"brainbench: inconclusive: error_share: {UNCIVIL} {manner} {at}/openclaw/push: " in done.stderr
+    told = f"brainbench: inconclusive: error_share: {UNCIVIL} {manner} {at}"
+    assert all(line.startswith((f"{told}: has no numbers: ", f"{told}/openclaw/")) for line in done.stderr.splitlines())
+    assert done.stderr.startswith(told)
     assert said in " ".join(done.stdout.split())
     assert "error_share: bm25" not in done.stderr
     assert _timeless(row(done, "bm25")).split() == bm25.split()
     assert time.monotonic() - started < 100
+
+
+@pytest.mark.parametrize(
+    ("system", "said"),
+    [
+        ("nowhere:Mine", "could not be loaded: No module named 'nowhere'; run this from the folder of nowhere"),
+        ("cmd:no-such-program", "could not be loaded: no program 'no-such-program' on PATH; install it"),
+        ("http://127.0.0.1:9", "could not be loaded: hello: no answer: [Errno 111] Connection refused; see that"),
+        ("misbehaving:Needy", "could not be loaded: TypeError: "),
+        ("misbehaving:Boastful", "could not be loaded: `can` holds search, so it must define search"),
+    ],
+)
+def test_a_memory_that_cannot_be_loaded_costs_only_its_own_cells(
+    system: str, said: str, bm25: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(TESTS))
+    done = measured(system, "bm25")
+    assert done.exit_code == 2
+    printed = row(done, system)
+    assert printed.count("! INVALID") == 2
+    assert said in " ".join(printed.split())
+    assert _timeless(row(done, "bm25")).split() == bm25.split()
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"brainbench: inconclusive: error_share: {system}: has no numbers: {said[:20]}")
+
+
+def test_a_memory_that_could_not_be_loaded_is_said_to_claim_nothing() -> None:
+    told = json.loads(measured("cmd:no-such-program", "bm25", words=["--json"]).stdout)
+    assert told["_meta"]["native"]["capabilities"]["cmd:no-such-program"] == []
+
+
+def test_where_no_memory_can_be_loaded_nothing_is_played() -> None:
+    done = measured("cmd:no-such-program", "nowhere:Mine")
+    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 2)
+
+
+def test_a_name_that_is_nobodys_is_told_before_anything_is_played() -> None:
+    done = measured("bm25", "bm52")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "unknown system 'bm52'" in done.stderr
 
 
 def test_a_polite_program_gets_a_row_and_exit_code_0() -> None:

@@ -50,7 +50,7 @@ def test_the_number_of_jobs_and_the_order_change_nothing() -> None:
     assert observations_hash(one) == observations_hash(two)
 
 
-@pytest.mark.parametrize(("name", "why"), [("Hanging", "no answer within 1 s"), ("Crashing", "exit code 7")])
+@pytest.mark.parametrize(("name", "why"), [("Hanging", "context: no answer within 1 s"), ("Crashing", "exit code 7")])
 def test_a_system_that_hangs_or_dies_costs_its_own_cell_and_is_given_up_early(name: str, why: str) -> None:
     bad, good = tasks(f"misbehaving:{name}", 12), tasks("misbehaving:Polite", 4)
     done: list[int] = []
@@ -96,6 +96,11 @@ def test_within_wider_bounds_nothing_is_ended_for_its_size() -> None:
     wide = Bounds(processes=5000, memory_mb=1e6)
     (said,) = errors(sweep(tasks("misbehaving:Hogging", 1), 1, fixture_seconds=4.0, bounds=wide).replays)
     assert "no answer within 4 s" in str(said)
+
+
+def test_a_program_that_is_slow_at_each_call_is_ended_within_the_time_of_the_whole_fixture() -> None:
+    (said,) = errors(sweep(tasks("misbehaving:Tardy", 1), 1, fixture_seconds=3.0).replays)
+    assert str(said).startswith("context: no answer within 3 s for the whole fixture; its process was ended")
 
 
 def test_what_a_system_prints_does_not_reach_the_bench(capfd: pytest.CaptureFixture[str]) -> None:

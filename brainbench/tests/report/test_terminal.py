@@ -165,13 +165,15 @@ def test_a_system_stands_on_one_screen_with_its_seams_side_by_side(board):
 
 def test_scored_cells_in_which_something_went_wrong_are_told(board):
     stumbled = replace(board.cells[0], errors=1, events=80, reason="1 of 80 events went wrong; most often: Boom: x")
-    page = render(replace(board, cells=(stumbled,)))
+    assert "failed\n  1 of 80 events went wrong; most often: Boom: x\n" in render(replace(board, cells=(stumbled,)))
+    page = render(replace(board, cells=(stumbled,)), long=True)
     title, line = (
         "! errors, counted as failures",
         "know-to-ask (claude-code): 1 of 80 events went wrong; most often: Boom: x",
     )
     assert f"{title}\n  wellkept: {line}\n" in page
-    assert title not in render(replace(board, cells=(replace(stumbled, errors=0),)))
+    assert title not in render(replace(board, cells=(replace(stumbled, errors=0),)), long=True)
+    assert "went wrong" not in render(replace(board, cells=(replace(stumbled, errors=0),)))
 
 
 @pytest.mark.req("C-604")
@@ -201,7 +203,15 @@ def test_fixtures_that_do_not_apply_are_counted_by_what_the_system_lacks(board):
 
 def test_cells_with_the_same_reason_share_its_line(board):
     bad = [Cell("a", seam, "contract", suite, "invalid", reason="gone") for suite in "xy" for seam in ("s", "t")]
-    assert "cells without numbers\n  a: x (s, t), y (s, t): ! INVALID: gone\n" in render(replace(board, cells=bad))
+    page = render(replace(board, cells=bad), long=True)
+    assert "cells without numbers\n  a: x (s, t), y (s, t): ! INVALID: gone\n" in page
+
+
+def test_what_went_wrong_stands_right_under_its_cells_and_once(board):
+    bad = [Cell("a", seam, "contract", suite, "invalid", reason="gone") for suite in "xy" for seam in ("s", "t")]
+    page = render(replace(board, cells=(*bad[:3], replace(bad[3], reason="late"))))
+    assert re.search(r"^x +! INVALID +! INVALID *\n  gone\n", page, re.M)
+    assert re.search(r"^y +! INVALID +! INVALID *\n  s: as x, above\n  t: late\n", page, re.M)
 
 
 MATRIX = """

@@ -184,6 +184,15 @@ def test_a_write_that_failed_under_the_turns_is_an_error_of_every_suite(kind: st
         assert (judged.errors, judged.events, judged.gold_failed, judged.status) == (1, events, 0, "invalid")
 
 
+def test_what_was_not_asked_any_more_hides_no_reason() -> None:
+    turns = tuple(Turn(n, "user", "hm") for n in range(1, 10))
+    fixture, gold = replace(FIXTURE, events=turns), Gold("fx", {n: EventGold(n, "must_not") for n in range(1, 10)})
+    words = ["context: no answer in 5 s", *["not asked: context: no answer in 5 s"] * 8]
+    observed = tuple(Observation(n, "turn", error=said) for n, said in enumerate(words, 1))
+    judged = cell("know-to-ask", Replayed("fx", "sut", "openclaw", observed), fixture, gold)
+    assert judged.reason == "every event went wrong: context: no answer in 5 s; in fixture fx"
+
+
 @pytest.mark.req("C-604")
 @pytest.mark.parametrize(("errors", "status"), [(0, "scored"), (2, "scored"), (3, "invalid")])
 def test_a_cell_is_invalid_past_two_percent_of_errors(errors: int, status: str) -> None:
@@ -193,7 +202,7 @@ def test_a_cell_is_invalid_past_two_percent_of_errors(errors: int, status: str) 
     observed = tuple(Observation(n, "turn", error="timed out" if n <= errors else None) for n in range(1, 101))
     judged = cell("know-to-ask", Replayed("fx", "sut", "openclaw", observed), fixture, gold)
     assert (judged.status, judged.errors, judged.gold_failed) == (status, errors, errors)
-    assert ("most often: timed out" in judged.reason) == (errors > 0)
+    assert ("most often: timed out; in fixture fx" in judged.reason) == (errors > 0)
     assert ("more than 2 %" in judged.reason) == (status == "invalid")
 
 

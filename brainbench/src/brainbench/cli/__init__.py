@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from typing import Any
 
 import click
 
 from brainbench import __version__
+from brainbench.errors import verdict_line
 
 COMMANDS: Mapping[str, str] = {
     "run": "brainbench.cli.running:run",
@@ -32,6 +36,27 @@ COMMANDS: Mapping[str, str] = {
 
 
 class _Commands(click.Group):
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """What click refuses is told in one line, as all other errors are."""
+        run = partial(super().main, args, prog_name, complete_var, standalone_mode=False, **extra)
+        if not standalone_mode:
+            return run()
+        try:
+            sys.exit(run())
+        except click.Abort:
+            told = verdict_line("inconclusive", "interrupted", "nothing was written")
+        except click.ClickException as error:
+            told = verdict_line("inconclusive", "usage", _refused(error))
+        click.echo(told, err=True)
+        sys.exit(2)
+
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -41,6 +66,21 @@ class _Commands(click.Group):
         module, _, attribute = COMMANDS[name].partition(":")
         found: click.Command = getattr(import_module(module), attribute)
         return found
+
+
+def _refused(error: click.ClickException) -> str:
+    """What click says of a command line, as `FLAG: what is wrong; what shows the right words`."""
+    words, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+    if isinstance(error, click.MissingParameter):
+        words = f"{_called(error.param)}: is missing" if error.param is not None else words
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        words = f"{_called(error.param)}: {error.message.rstrip('.')}"
+    path = " ".join(["brainbench", *context.command_path.split()[1:]]) if context is not None else "brainbench"
+    return f"{' '.join(words.split())}; see `{path} --help`"
+
+
+def _called(parameter: click.Parameter) -> str:
+    return parameter.opts[-1] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

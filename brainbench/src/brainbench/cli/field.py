@@ -68,9 +68,10 @@ def field(**flags: Any) -> None:
       brainbench field --system my_memory:MyMemory --row ISO-04 --seed 7
       brainbench field --system 'cmd:node my_memory.js' --priority 1 --out result.json
     """
-    from brainbench.errors import NothingMeasured
+    from brainbench.errors import NothingMeasured, NotLoaded, verdict_line
     from brainbench.field.running import chosen, measure, salted
     from brainbench.field.telling import document, text
+    from brainbench.systems import check_name
     from brainbench.systems.access import granted
 
     if flags["out"] is not None:
@@ -80,13 +81,21 @@ def field(**flags: Any) -> None:
         sys.path.append(os.getcwd())
     rows = chosen(flags["rows"], flags["groups"], [int(number) for number in flags["priorities"]])
     access = granted(flags["pass_env"], flags["token_env"], flags["allow_remote"], flags["timeout"])
+    for name in names:
+        check_name(name)
     found = []
+    unloaded = []
     seed = salted(flags["seed"])
     asked = sum(row.make is not None for row in rows)
     for name in names:
         with progress_bar(f"asking {name}") as progress:
             heard = partial(_told, progress, asked)
-            found.append(measure(name, rows, seed, access, seconds=flags["timeout"], done=heard))
+            try:
+                found.append(measure(name, rows, seed, access, seconds=flags["timeout"], done=heard))
+            except NotLoaded as error:
+                unloaded += str(error).splitlines()
+    if not found:
+        raise NotLoaded("\n".join(unloaded))
     told = document(found, sys.argv[1:])
     if flags["out"] is not None:
         write_json(flags["out"], told)
@@ -101,4 +110,8 @@ def field(**flags: Any) -> None:
             click.echo(f"brainbench: fail: field: {one.system}: {', '.join(failed)}", err=True)
     if empty := [one.system for one in found if one.count("n/a") == len(one.judged)]:
         raise NothingMeasured(f"{', '.join(empty)}: no row could be asked")
+    for line in unloaded:
+        click.echo(verdict_line("inconclusive", "usage", line), err=True)
+    if unloaded:
+        sys.exit(2)
     sys.exit(1 if any(one.count("FAILED") for one in found) else 0)

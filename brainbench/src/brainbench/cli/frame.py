@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
-from brainbench.errors import BenchError, CorpusError, OutputError, verdict_line
+from brainbench.errors import NOT_ADMITTED, UNLOADED, BenchError, CorpusError, OutputError, verdict_line
 
 if TYPE_CHECKING:
     from brainbench.evidence import Scoreboard
@@ -51,10 +51,15 @@ class Command(click.Command):
             if isinstance(parameter, click.Option) and not parameter.is_flag and parameter._flag_needs_value is False
             for name in parameter.opts
         }
-        for flag, value in itertools.pairwise(args):
-            if flag in takes_value and value.startswith("--"):
-                raise click.UsageError(f"Option {flag!r} needs a value, and {value!r} is a flag.")
-        return super().make_context(info_name, args, *rest, **extra)
+        try:
+            for flag, value in itertools.pairwise(args):
+                if flag in takes_value and value.startswith("--"):
+                    raise click.UsageError(f"Option {flag!r} needs a value, and {value!r} is a flag.")
+            return super().make_context(info_name, args, *rest, **extra)
+        except click.UsageError as error:
+            if error.ctx is None:  # click names no command where it cannot take a line apart
+                error.ctx = click.Context(self, info_name=info_name, parent=extra.get("parent"))
+            raise
 
 
 @contextmanager
@@ -266,6 +271,18 @@ def add_to_ledger(line: Sweep, asked: Path | None) -> None:
         click.echo(f"brainbench: note: no line in the run ledger: {error}", err=True)
 
 
+def _untrusted(board: Scoreboard, shown: bool) -> Iterator[str]:
+    """The cells that have no numbers and should: of a system that was not played at all, one line with the reason."""
+    for system, cells in itertools.groupby(board.cells, key=lambda cell: cell.system):
+        own = [cell for cell in cells if cell.status != "not_applicable"]
+        bad = [cell for cell in own if cell.status in ("invalid", "failed")]
+        if bad and bad[0].reason.startswith((UNLOADED, NOT_ADMITTED)):
+            yield f"{system}: has no numbers: {bad[0].reason}"
+            continue
+        for cell in bad:
+            yield f"{cell.key}: {f'{cell.status}; the scoreboard says why' if shown else cell.reason}"
+
+
 def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) -> int:
     """The exit code of a run, with a line on standard error for every reason that is not a pass.
 
@@ -276,10 +293,7 @@ def ended(board: Scoreboard, outcome: Outcome | None, *, shown: bool = False) ->
         lines += [verdict_line("inconclusive", "seed_failure", f"{s}: {f}: {why}") for s, f, why in board.seed_failures]
         if outcome is None:
             lines += [verdict_line("inconclusive", "panel", text) for text in board.panel_failures]
-        bad = [cell for cell in board.cells if cell.status in ("invalid", "failed")]
-        for cell in bad:
-            why = f"{cell.status}; the scoreboard says why" if shown else cell.reason
-            lines.append(verdict_line("inconclusive", "error_share", f"{cell.key}: {why}"))
+        lines += [verdict_line("inconclusive", "error_share", text) for text in _untrusted(board, shown)]
     for line in lines:
         click.echo(line, err=True)
     if outcome is not None and outcome.verdict != "pass":

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from brainbench.cli.frame import PROFILE, Command, choice_of, corpus_options, ended, progress_bar, reported
+from brainbench.cli.frame import PROFILE, Command, choice_of, corpus_options, ended, printing, progress_bar, reported
 from brainbench.errors import OutputError
-from brainbench.report.terminal import print_scoreboard
+from brainbench.report.terminal import print_comparison, print_scoreboard
 from brainbench.write import to_line
 
 
@@ -71,23 +71,37 @@ def _add_summary(place: Path, text: str) -> None:
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("current", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@click.option("--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdict as Markdown here.")
 @reported
-def compare(base: Path, current: Path, as_json: bool) -> None:
+def compare(base: Path, current: Path, as_json: bool, markdown: Path | None) -> None:
     """Hold one stored run against another: result documents or baselines.
 
+    It tells whether the same systems on the same corpus got worse. Runs of other systems or on another corpus are
+    inconclusive; systems are held side by side in one run.
+
     \b
-    Example:
+    Examples:
       brainbench compare evidence/baselines/conformance.json result.json
+      brainbench compare before.json after.json --markdown summary.md
     """
     from brainbench.evidence.committed import bytes_of
     from brainbench.evidence.compare import compare as compared
     from brainbench.evidence.documents import read_run
     from brainbench.evidence.outcome import outcome_document
     from brainbench.report.markdown import verdict
+    from brainbench.write import check_place, write_text
 
+    if markdown is not None:
+        check_place(markdown)
     before, now = (read_run(bytes_of(path), str(path)) for path in (base, current))
     outcome = compared(before, now)
-    click.echo(to_line(outcome_document(outcome)) if as_json else verdict(outcome), nl=not as_json)
+    if markdown is not None:
+        write_text(markdown, f"{verdict(outcome)}\n")
+    with printing():
+        if as_json:
+            click.echo(to_line(outcome_document(outcome)), nl=False)
+        else:
+            print_comparison([(str(base), before), (str(current), now)], outcome, sys.stdout)
     for line in outcome.lines():
         click.echo(line, err=True)
     sys.exit(outcome.exit_code)

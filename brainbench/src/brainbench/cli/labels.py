@@ -125,7 +125,7 @@ def _fixes(path: Path | None) -> Mapping[str, str]:
     try:
         return msgspec.json.decode(bytes_of(path), type=dict[str, str])
     except msgspec.MsgspecError as error:
-        raise IncompatibleError(f"{path}: {error}") from None
+        raise IncompatibleError(f"{path}: {error}; write an object of disagreement -> what was done") from None
 
 
 def _told(done: Mapping[str, Any]) -> str:

@@ -87,6 +87,8 @@ def wants_model(flags: dict[str, Any]) -> bool:
                     f"{flag}: a run with a model writes and blesses no baseline, and shares none; keep its result "
                     "with --out FILE"
                 )
+        if flags["require"] is not None:
+            raise UsageError("--require: not with --live or --llm; require it of a run without a model")
         if flags["with_panel"]:
             raise UsageError(
                 "--panel: not with --live or --llm: no model is asked there; run `brainbench panel` by itself"

@@ -35,7 +35,9 @@ def bench_self(fixtures: Path | None, gold: Path | None, system: str, runs: int,
     flags = ["--fixtures", str(place.fixtures), "--gold", str(place.gold), "--harness", "openclaw,claude-code,codex"]
     before = bench.machine()
     which = "core" if fixtures is None else "v1"
-    figures = bench.measure_all(system, flags, runs, which, lambda title: click.echo(f"measuring: {title}", err=True))
+    figures = bench.measure_all(
+        system, flags, runs, which, lambda title: click.echo(f"measuring {title} ...", err=True)
+    )
     click.echo(bench.as_json(figures, before) if as_json else bench.as_text(figures, before, place.corpus))
 
 

@@ -23,7 +23,7 @@ from brainbench.cli.frame import (
     reported,
 )
 from brainbench.cli.live import live_options, run_live, run_llm, wants_model
-from brainbench.errors import IncompatibleError, UsageError
+from brainbench.errors import IncompatibleError, UsageError, verdict_line
 from brainbench.report.terminal import print_scoreboard
 from brainbench.write import to_line
 
@@ -63,6 +63,11 @@ if TYPE_CHECKING:
     help="One line a run is appended here.  [in a checkout: .brainbench/run-ledger.jsonl]",
 )
 @click.option("--panel", "with_panel", is_flag=True, help="Check first that the validity panel holds here.")
+@click.option(
+    "--require",
+    metavar="A,B",
+    help="Fail where a system does not claim this capability, or this suite or harness is n/a.",
+)
 @click.option("--long", is_flag=True, help="Every metric of every cell, with its 95 % interval.")
 @click.option("--strata", is_flag=True, help="Show each cell by stratum too.")
 @live_options
@@ -76,6 +81,7 @@ def run(**flags: Any) -> None:
       brainbench run --system wellkept --system bm25 --suite know-to-ask,push
       brainbench run --system 'cmd:node my_memory.js' --system mcp:mapping.toml
       brainbench run --fixtures their/fixtures --gold their/gold --json --out result.json
+      brainbench run --system my_memory:MyMemory --require conversation_write,continuity
       brainbench run --compare evidence/baselines/conformance.json
       brainbench run --update-baseline --justification "the corpus gained fixtures"
       brainbench run --live --endpoint http://127.0.0.1:8080/v1 --model NAME --price-in 0 --price-out 0
@@ -87,6 +93,7 @@ def run(**flags: Any) -> None:
         sys.exit(run_live(flags) if flags["live"] else run_llm(flags))
     gating = _Gating.of(flags)
     choice = choice_of(flags)
+    needed = _required(choice, flags["require"])
     if flags["save_observations"] is not None:
         make_directory(flags["save_observations"])
     broken = _broken_panel(choice, flags["profile"]) if flags["with_panel"] else ()
@@ -105,7 +112,24 @@ def run(**flags: Any) -> None:
                 click.echo(to_line(_result(done, outcome)), nl=False)
             else:
                 print_scoreboard(done.board, outcome, sys.stdout, strata=flags["strata"], long=flags["long"])
-    sys.exit(ended(done.board, outcome, shown=not flags["as_json"]))
+    sys.exit(_ended(done.board, outcome, needed, shown=not flags["as_json"]))
+
+
+def _required(choice: Choice, words: str | None) -> tuple[str, ...]:
+    from brainbench.evidence.required import required
+
+    return required(words, [seam.name for seam in choice.seams], choice.suites) if words is not None else ()
+
+
+def _ended(board: Scoreboard, outcome: Outcome | None, needed: tuple[str, ...], *, shown: bool) -> int:
+    """The exit code; what is required and not there fails a run, whatever else is to be said of it."""
+    from brainbench.evidence.required import unmet
+
+    code = ended(board, outcome, shown=shown)
+    lacking = [verdict_line("fail", "required", text) for text in unmet(board, needed)]
+    for line in lacking:
+        click.echo(line, err=True)
+    return 1 if lacking else code
 
 
 def _broken_panel(choice: Choice, profile: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from brainbench.datasets import BRAIN_MAKERS
 from brainbench.datasets.core_gen.universe import digest
 from brainbench.errors import CorpusError, Fault
 from brainbench.replay.brains import Brain, encoded
+from brainbench.systems.fence import RUNS
 
 
 def needed(corpus: Corpus) -> tuple[str, ...]:
@@ -58,7 +59,7 @@ def laid_out(corpus: Corpus, seconds: Callable[[int], float]) -> Iterator[Mappin
     if not names:
         yield {}
         return
-    with tempfile.TemporaryDirectory(prefix="brainbench-") as place:
+    with tempfile.TemporaryDirectory(prefix=RUNS) as place:
         yield dict(_laid(corpus, names, Path(place), seconds))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from fractions import Fraction
@@ -14,6 +15,7 @@ from brainbench.metrics import METRICS, Count, Ratio
 HOLLOW = Fraction(1, 20)
 """A stratum may not lose more than this share of its gold when the corpus changes."""
 _NAMED = 5
+_HASH = 12
 """How many newly failed items a message names."""
 
 
@@ -28,17 +30,35 @@ def compare(base: Baseline, current: Baseline, zero: frozenset[str] | None = Non
     if violations:
         return Outcome("fail", mode, violations)
     if mode == "corpus-bless":
-        return Outcome(
-            "inconclusive", mode, reasons=((Reason.INCOMPATIBLE, "the two runs stand on different corpora"),)
-        )
+        return Outcome("inconclusive", mode, reasons=((Reason.INCOMPATIBLE, _other_corpus(base, current)),))
     differing = config_differences(base.config, current.config)
     if differing:
-        text = f"the two runs differ in {', '.join(differing)}"
+        text = f"the two runs differ in {', '.join(differing)}{_other_systems(base.config, current.config)}"
         return Outcome("inconclusive", mode, reasons=((Reason.INCOMPATIBLE, text),))
     if not any(cell.gold_total for cell in base.cells.values()):
         return Outcome("inconclusive", mode, reasons=((Reason.NO_CASES, "the base holds no gold"),))
     breaches = tuple(regressions(base, current, same_corpus=True))
     return Outcome("fail" if breaches else "pass", mode, breaches, stale=improvements(base, current))
+
+
+def _other_corpus(base: Baseline, current: Baseline) -> str:
+    one, two = (run.fixtures_hash[:_HASH] for run in (base, current))
+    hashes = f" (fixtures {one} and {two})" if one != two else ""
+    return (
+        f"the two runs stand on different corpora{hashes}, so no count of one can be held against the other's; "
+        "play both on one: `brainbench run --corpus NAME --out FILE`"
+    )
+
+
+def _other_systems(base: Config, current: Config) -> str:
+    """Where two runs are of different systems, which, and how those are held side by side."""
+    if base.systems == current.systems:
+        return ""
+    flags = " ".join(f"--system {shlex.quote(name)}" for name in sorted({*base.systems, *current.systems}))
+    return (
+        f": {', '.join(base.systems)} and then {', '.join(current.systems)}. This tells whether the same systems got "
+        f"worse, not which of two is better: for that, one run of both, `brainbench run {flags}`"
+    )
 
 
 def zero_metrics() -> frozenset[str]:

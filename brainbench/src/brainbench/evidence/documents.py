@@ -22,6 +22,8 @@ from brainbench.evidence.baseline import (
 )
 from brainbench.metrics import METRICS, Count, Ratio
 
+_NAME_ONE = "name what `brainbench run --out` or `--update-baseline` wrote"
+
 
 class _Receipt(msgspec.Struct):
     fixtures_hash: str
@@ -73,7 +75,7 @@ def read_run(data: bytes, name: str) -> Baseline:
     try:
         document = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise IncompatibleError(f"{name}: {error}") from None
+        raise IncompatibleError(f"{name}: is no JSON document: {error}; {_NAME_ONE}") from None
     refuse_live(document, name)
     if not isinstance(document, dict) or "receipt" not in document:
         return read_baseline(data, name)
@@ -84,7 +86,7 @@ def read_run(data: bytes, name: str) -> Baseline:
             return _from_native(msgspec.convert(native, _Native), name)
         return _from_result(msgspec.convert(document, _Result), name)
     except msgspec.ValidationError as error:
-        raise IncompatibleError(f"{name}: {error}") from None
+        raise IncompatibleError(f"{name}: {error}; {_NAME_ONE}") from None
 
 
 def _from_result(result: _Result, name: str) -> Baseline:

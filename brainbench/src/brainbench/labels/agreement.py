@@ -295,4 +295,4 @@ def _decoded(data: bytes, name: str, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise IncompatibleError(f"{name}: {error}") from None
+        raise IncompatibleError(f"{name}: {error}; write it as `how_to` in the sheet says") from None

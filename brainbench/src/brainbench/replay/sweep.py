@@ -19,6 +19,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TypeVar
@@ -26,14 +27,15 @@ from typing import TypeVar
 import msgspec
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
-from brainbench.errors import SystemFailure, UsageError
+from brainbench.errors import NOT_ADMITTED, NotLoaded, SystemFailure, UsageError
 from brainbench.model import Replayed
 from brainbench.replay import missing_capabilities
 from brainbench.replay.brains import Brain, sealed
 from brainbench.replay.processes import Bounds, Watch, bounded, remove, without_survivors
 from brainbench.replay.worker import Played, Task, Traits, admit, blind, describe, enter, fill, play, said_by, unplayed
-from brainbench.systems import BREAKS, SYSTEMS, comes_with_the_bench, load_system
+from brainbench.systems import BREAKS, SYSTEMS, check_name, comes_with_the_bench, load_system
 from brainbench.systems.access import Access
+from brainbench.systems.fence import RUNS
 
 T = TypeVar("T")
 
@@ -55,17 +57,23 @@ class Sweep:
 
 
 def traits_of(name: str, access: Access | None = None) -> Traits:
-    """What a system says of itself; UsageError where it cannot be loaded. Foreign code never runs here."""
-    if name in SYSTEMS:
-        system = load_system(name)
-        system.close()
-        return said_by(system)
+    """What a system says of itself. Foreign code never runs here.
+
+    NotLoaded where it cannot be loaded, UsageError where nothing is called so.
+    """
+    check_name(name)
     try:
+        if name in SYSTEMS:
+            system = load_system(name)
+            system.close()
+            return said_by(system)
         traits, why = _once(describe, name, access, _start_seconds(access), tuple[Traits | None, str | None])
+    except UsageError as error:
+        raise NotLoaded(str(error)) from None
     except SystemFailure as error:
-        raise UsageError(f"--system: {name} cannot be loaded: {error}") from None
+        raise NotLoaded(f"--system: {name} cannot be loaded: {error}; see that it starts by itself") from None
     if traits is None:
-        raise UsageError(why or f"--system: {name} cannot be loaded")
+        raise NotLoaded(why or f"--system: {name} cannot be loaded")
     return traits
 
 
@@ -85,10 +93,10 @@ def refusal(name: str, access: Access | None = None, seconds: float = FIXTURE_SE
     if name in SYSTEMS:
         return None
     try:
-        found = _once(admit, name, access, seconds, tuple[str, ...])
+        found = _once(partial(admit, seconds=seconds), name, access, seconds, tuple[str, ...])
     except SystemFailure as error:
         found = (str(error),)
-    return f"not admitted: {'; '.join(found[:_PROBLEMS_TOLD])}" if found else None
+    return f"{NOT_ADMITTED}{'; '.join(found[:_PROBLEMS_TOLD])}" if found else None
 
 
 def _once(
@@ -134,7 +142,7 @@ def sweep(
     with filled_once(tasks, refused, access, bounds) as ready:
         for system, own, most in _shares(ready, jobs, order):
             if system in refused:
-                finished |= {number: _refused(task, refused[system]) for number, task in own.items()}
+                finished |= {number: _unplayed(task, refused[system]) for number, task in own.items()}
                 continue
             failed = failures.setdefault(system, Counter())
             with workers(most, access, bounds) as (pool, watch):
@@ -163,7 +171,7 @@ def filled_once(
             sources.add(task.fixture.active_source)
             seams.add(task.seam.name)
     ready: dict[tuple[str, str], Brain] = {}
-    with tempfile.TemporaryDirectory(prefix="brainbench-") as place:
+    with tempfile.TemporaryDirectory(prefix=RUNS) as place:
         for system, brains in wanted.items():
             shared = [(brain, sorted(sources)) for brain, sources, seams in brains.values() if len(seams) > 1]
             if shared and load_system(system).hands_over:
@@ -211,7 +219,8 @@ def time_for(task: Task, seconds: float) -> float:
     return seconds + (task.brain.seconds if task.brain is not None else 0.0)
 
 
-def _refused(task: Task, reason: str) -> Replayed:
+def _unplayed(task: Task, reason: str) -> Replayed:
+    """A replay of errors; of a fixture that does not apply, one that says so."""
     missing = missing_capabilities(task.fixture, task.can)
     replayed = unplayed(task, reason)
     return replace(replayed, observations=(), missing=missing) if missing else replayed
@@ -225,7 +234,7 @@ def workers(jobs: int, access: Access | None, bounds: Bounds | None = None) -> I
     logging.getLogger("pebble").setLevel(logging.CRITICAL)
     resource_tracker.ensure_running()
     context = multiprocessing.get_context("spawn")
-    directory = tempfile.mkdtemp(prefix="brainbench-")
+    directory = tempfile.mkdtemp(prefix=RUNS)
     pool = ProcessPool(max_workers=jobs, initializer=enter, initargs=(directory, access or Access()), context=context)
     try:
         with without_survivors(), bounded(bounds) as watch:
@@ -260,15 +269,16 @@ def _results(
             number, task = waiting.pop()
             if failures[task.seam.name] and failures.total() >= WORKER_FAILURES:
                 reason = "not tried: fixtures before it hung or ended the system's process"
-                yield number, unplayed(task, reason), 0.0
+                yield number, _unplayed(task, reason), 0.0
                 continue
-            under_way[pool.schedule(play, args=(blind(task),), timeout=time_for(task, seconds))] = number
+            most = time_for(task, seconds)
+            under_way[pool.schedule(play, args=(blind(task), most), timeout=most)] = number
         if not under_way:
             continue
         longest = max(time_for(tasks[number], seconds) for number in under_way.values())
         if not wait(under_way, timeout=longest + SPARE_SECONDS, return_when=FIRST_COMPLETED).done:
             reason = "not tried: the system's processes no longer answer the bench"
-            yield from ((n, unplayed(tasks[n], reason), 0.0) for n in (*under_way.values(), *dict(waiting)))
+            yield from ((n, _unplayed(tasks[n], reason), 0.0) for n in (*under_way.values(), *dict(waiting)))
             pool.stop()  # type: ignore[no-untyped-call]
             return
         for future in [future for future in under_way if future.done()]:
@@ -280,7 +290,7 @@ def _results(
                 yield number, _as_asked(task, played.replayed), played.peak_mb
             except SystemFailure as error:
                 failures[task.seam.name] += 1
-                yield number, unplayed(task, str(error)), 0.0
+                yield number, _unplayed(task, str(error)), 0.0
 
 
 def told(future: ProcessFuture[bytes], seconds: float, kind: type[T], watch: Watch) -> T:

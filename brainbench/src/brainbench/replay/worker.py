@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -153,11 +154,15 @@ def describe(name: str) -> bytes:
         return msgspec.msgpack.encode((None, f"--system: {name} cannot be loaded: {what_happened(error)}"))
 
 
-def admit(name: str) -> bytes:
-    """What a system does not keep of what it claims, as sentences, encoded; none where it may be played."""
-    directory = tempfile.mkdtemp(dir=_worker_directory)
+def admit(name: str, seconds: float) -> bytes:
+    """What a system does not keep of what it claims, as sentences, encoded; none where it may be played.
+
+    It has so many seconds; see `System.finish_within`.
+    """
+    started, directory = time.monotonic(), tempfile.mkdtemp(dir=_worker_directory)
     try:
         system = opened(name)
+        system.finish_within(seconds, started)
         return msgspec.msgpack.encode([what_happened(SystemFailure(p)) for p in problems(system, directory)])
     except BaseException as error:
         return msgspec.msgpack.encode([what_happened(error)])
@@ -165,10 +170,15 @@ def admit(name: str) -> bytes:
         remove(directory)
 
 
-def play(task: Task) -> bytes:
-    """One task played in this worker, which keeps the system open for the next one; a Played, encoded."""
+def play(task: Task, seconds: float) -> bytes:
+    """One task played in this worker, which keeps the system open for the next one; a Played, encoded.
+
+    It has so many seconds; see `System.finish_within`.
+    """
+    started = time.monotonic()
     try:
         system = opened_for(task)
+        system.finish_within(seconds, started)
         losses = system.losses
         replayed = _play(task, system)
         return msgspec.msgpack.encode(Played(replayed, _peak_mb(), system.losses != losses))

@@ -107,7 +107,7 @@ def _decoded(data: bytes, name: str, kind: type[T], otherwise: str) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise IncompatibleError(f"{name}: {otherwise}: {error}") from None
+        raise IncompatibleError(f"{name}: {otherwise}: {error}; name what that wrote") from None
 
 
 def failures(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 _LABEL, _COLUMN, _MOST_SEAMS = 32, 17, 4
 _DOWN = {"lower": "↓", "higher": "↑"}
-_UNASKED, _NOT_APPLICABLE, _UNTRUSTED = "–", "n/a", "-"
+UNTRUSTED = ("invalid", "failed")
+"""The standings of a cell that was played, or should have been, and has no numbers."""
+_UNASKED, _NOT_APPLICABLE, _NO_FIGURE = "–", "n/a", "-"
 
 
 def print_matrix(
@@ -34,6 +36,7 @@ def print_matrix(
 
 
 def _print_part(console: Console, system: str, cells: Sequence[Cell], seams: Sequence[str], strata: bool) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
     kinds = {cell.seam: cell.kind for cell in cells}
@@ -44,13 +47,29 @@ def _print_part(console: Console, system: str, cells: Sequence[Cell], seams: Seq
         name = ""
     console.print(Text(_line(name, [clean(seam, _COLUMN - 1) for seam in seams]), style="bold"))
     console.print(Text(_line("", [kinds[seam] for seam in seams]), style="dim"))
+    told: dict[str, str] = {}
     for suite in dict.fromkeys(cell.suite for cell in cells):
         by_seam = {cell.seam: cell for cell in cells if cell.suite == suite}
-        bad = any(cell.status in ("invalid", "failed") for cell in by_seam.values())
+        bad = any(cell.status in UNTRUSTED for cell in by_seam.values())
         words = [_standing(by_seam.get(seam)) for seam in seams]
         console.print(Text(_line(clean(suite), words), style="bold red" if bad else "bold"))
+        for trouble in _troubles(by_seam, told):
+            console.print(Padding(Text(trouble, style="red", overflow="fold"), (0, 0, 0, 2)))
         for label, values in _metric_lines(by_seam, seams, strata):
             console.print(Text(_line(f"  {label}", values)))
+
+
+def _troubles(by_seam: Mapping[str, Cell], told: dict[str, str]) -> Iterator[str]:
+    """What went wrong in the cells of a suite, each thing once: of what was `told` of an earlier suite only where."""
+    found: dict[str, list[str]] = {}
+    for seam, cell in by_seam.items():
+        if cell.status in UNTRUSTED or cell.errors:
+            found.setdefault(wording.trouble(cell), []).append(seam)
+    for words, seams in found.items():
+        where = f"{', '.join(map(clean, seams))}: " if len(seams) < len(by_seam) else ""
+        suite = next(iter(by_seam.values())).suite
+        first = told.setdefault(words, suite)
+        yield f"{where}{words}" if first == suite else f"{where}as {clean(first)}, above"
 
 
 def _print_latencies(console: Console, seams: Sequence[str], latencies: Mapping[str, Latency]) -> None:
@@ -124,7 +143,7 @@ def _figure(cell: Cell, value: Measured | None) -> str:
     """A metric of a cell: empty where it does not apply, a dash where nothing of the cell can be trusted."""
     if cell.status == "not_applicable":
         return ""
-    return _shown(value) if cell.status == "scored" else _UNTRUSTED
+    return _shown(value) if cell.status == "scored" else _NO_FIGURE
 
 
 def _shown(value: Measured | None) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from brainbench.evidence import Scoreboard
+from brainbench.evidence.baseline import Baseline, StoredCell
 from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import METRICS, Measured
 from brainbench.report import wording
@@ -35,8 +36,21 @@ def print_scoreboard(
 
     Characters that the stream's encoding lacks are replaced; colour is used only on a terminal without NO_COLOR.
     """
-    width = shutil.get_terminal_size((WIDEST, 24)).columns if stream.isatty() else WIDEST
-    text = render(board, outcome, strata=strata, long=long, width=width, colour=_wants_colour(stream))
+    text = render(board, outcome, strata=strata, long=long, width=_width(stream), colour=_wants_colour(stream))
+    _write(stream, text)
+
+
+def print_comparison(runs: Sequence[tuple[str, Baseline]], outcome: Outcome, stream: TextIO) -> None:
+    """Two stored runs by the names of their files, the cells in which they differ, and the verdict."""
+    _write(stream, render_comparison(runs, outcome, width=_width(stream), colour=_wants_colour(stream)))
+
+
+def _width(stream: TextIO) -> int:
+    return shutil.get_terminal_size((WIDEST, 24)).columns if stream.isatty() else WIDEST
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """The text on the stream; characters that its encoding lacks are replaced."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
@@ -56,8 +70,26 @@ def render(
     colour: bool = False,
 ) -> str:
     """The scoreboard as text; no line is wider than `width`, which is kept between 60 and 100 columns."""
-    from rich.console import Console
     from rich.text import Text
+
+    page, console = _page(width, colour)
+    _header(console, board)
+    if not long:
+        console.print(Text(wording.KEY, style="dim", overflow="fold"))
+        for system, every in groupby(board.cells, key=lambda cell: cell.system):
+            prefix = f"{system}/"
+            taken = {place[len(prefix) :]: v for place, v in board.latencies.items() if place.startswith(prefix)}
+            print_matrix(console, system, list(every), taken, strata)
+    detailed = board.cells if long else ()
+    for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
+        _group(console, system, list(cells), strata)
+    _footer(console, board, outcome, long)
+    return _without_ends(page)
+
+
+def _page(width: int, colour: bool) -> tuple[io.StringIO, Console]:
+    """A text, and what prints into it."""
+    from rich.console import Console
 
     page = io.StringIO()
     console = Console(
@@ -70,18 +102,53 @@ def render(
         emoji=False,
         highlight=False,
     )
-    _header(console, board)
-    if not long:
-        console.print(Text(wording.KEY, style="dim", overflow="fold"))
-        for system, every in groupby(board.cells, key=lambda cell: cell.system):
-            prefix = f"{system}/"
-            taken = {place[len(prefix) :]: v for place, v in board.latencies.items() if place.startswith(prefix)}
-            print_matrix(console, system, list(every), taken, strata)
-    detailed = board.cells if long else ()
-    for (system, *_), cells in groupby(detailed, key=lambda cell: (cell.system, cell.seam, cell.kind)):
-        _group(console, system, list(cells), strata)
-    _footer(console, board, outcome, long)
+    return page, console
+
+
+def _without_ends(page: io.StringIO) -> str:
+    """What was printed, without blanks at the ends of lines."""
     return "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines())
+
+
+def render_comparison(
+    runs: Sequence[tuple[str, Baseline]], outcome: Outcome, *, width: int = WIDEST, colour: bool = False
+) -> str:
+    """Two stored runs and their verdict as text, no wider than `width`."""
+    from rich.text import Text
+
+    page, console = _page(width, colour)
+    console.print(Text("brainbench compare", style="bold"))
+    for title, (name, run) in zip(("before", "now"), runs, strict=True):
+        systems = ", ".join(map(clean, run.config.systems)) or "not told"
+        words = f"{title + ':':<8}{clean(name)}  systems: {systems}  fixtures: {run.fixtures_hash[:12]}"
+        console.print(Text(f"{words}  cells: {len(run.cells)}", overflow="fold"))
+    before, now = (run.cells for _, run in runs)
+    _differences(console, before, now)
+    _verdict(console, outcome)
+    _lines(console, "better than before", map(clean, outcome.stale))
+    return _without_ends(page)
+
+
+def _differences(console: Console, before: Mapping[str, StoredCell], now: Mapping[str, StoredCell]) -> None:
+    """The cells that are not the same in both, and how many are."""
+    from rich.text import Text
+
+    keys = list(dict.fromkeys((*before, *now)))
+    other = [key for key in keys if before.get(key) != now.get(key)]
+    if other:
+        console.print()
+        table = _table((("cell", 56), ("before", 18), ("now", 18)), aligned=False)
+        for key in other:
+            table.add_row(
+                *(Text(w, overflow="fold") for w in (clean(key), _failed(before.get(key)), _failed(now.get(key))))
+            )
+        console.print(table)
+    console.print(Text(f"{len(keys) - len(other)} of {len(keys)} cells are the same in both"))
+    console.print()
+
+
+def _failed(cell: StoredCell | None) -> str:
+    return "not there" if cell is None else f"{cell.gold_failed}/{cell.gold_total} failed"
 
 
 def _lines(console: Console, title: str, lines: Iterable[str], style: str = "") -> None:
@@ -172,9 +239,10 @@ def _footer(console: Console, board: Scoreboard, outcome: Outcome | None, long: 
     _lines(console, f"! seed failures: {len(board.seed_failures)}", wording.seed_failures(board))
     if not board.seed_failures:
         _lines(console, "seed failures", ["none"])
-    _lines(console, "cells without numbers", wording.unscored(board))
+    # Beside the compact form what went wrong stands right under its cell.
+    _lines(console, "cells without numbers", wording.unscored(board, asked=long))
     _lines(console, "fixtures not applicable", wording.left_out(board))
-    _lines(console, "! errors, counted as failures", wording.errors(board))
+    _lines(console, "! errors, counted as failures", wording.errors(board) if long else ())
     _lines(console, wording.TIES, wording.ties(board))
     if long:
         _lines(console, "ceilings", wording.ceilings(board))

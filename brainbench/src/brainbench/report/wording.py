@@ -89,13 +89,18 @@ def why(cell: Cell) -> str:
     if cell.status == "not_applicable":
         return clean(cell.reason or ", ".join(cell.not_applicable) or "nothing to ask")
     if cell.status != "scored":
-        return clean(cell.reason or f"{cell.errors} errors in {cell.events} events")
+        return trouble(cell)
     remarks = ["one write-back, shared by all harnesses"] if cell.shared else []
     if cell.not_applicable:
         remarks.append(f"{len(cell.not_applicable)} fixtures n/a (the system lacks {lacking(cell)})")
     if cell.errors:
         remarks.append(f"{cell.errors} errors in {cell.events} events")
     return "; ".join(remarks)
+
+
+def trouble(cell: Cell) -> str:
+    """What went wrong in a cell, and where it did first."""
+    return clean(cell.reason or f"{cell.errors} errors in {cell.events} events")
 
 
 def lacking(cell: Cell) -> str:
@@ -131,9 +136,16 @@ def ceilings(board: Scoreboard) -> Iterator[str]:
             yield f"{clean(seam)}: push_recall can reach {measured(Ratio(n, of))}"
 
 
-def unscored(board: Scoreboard) -> Iterator[str]:
-    """The cells without a trusted number, each reason once: `system: suite (seams), suite (seams): status: reason`."""
-    yield from _placed((cell, status(cell)) for cell in board.cells if cell.status != "scored")
+def unscored(board: Scoreboard, *, asked: bool = True) -> Iterator[str]:
+    """The cells without a trusted number, each reason once: `system: suite (seams), suite (seams): status: reason`.
+
+    Without those of which something was `asked`, only what does not apply.
+    """
+    yield from _placed(
+        (cell, status(cell))
+        for cell in board.cells
+        if cell.status != "scored" and (asked or cell.status == "not_applicable")
+    )
 
 
 def left_out(board: Scoreboard) -> Iterator[str]:

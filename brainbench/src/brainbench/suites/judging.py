@@ -14,6 +14,8 @@ from brainbench.suites.cell import Cell, Slice, Suite
 Played = tuple[Fixture, Gold, Replayed]
 MOST_ERRORS = 2
 """Past this percentage of errored events, or of fixtures that it could not be filled for, a cell says nothing."""
+UNASKED = ("not asked: ", "not tried: ")
+"""How errors begin of events that were not played any more."""
 _DIMENSIONS: Mapping[str, Callable[[Fixture], str]] = {
     "stratum": lambda fixture: fixture.stratum,
     "category": lambda fixture: fixture.category,
@@ -83,20 +85,29 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
         failed_items=tuple(sorted(tally.failed)),
         errors=errors,
         events=events,
-        reason=_trouble(errors, events, [replayed for _, _, replayed in seeded]) if errors else "",
+        reason=_trouble(errors, events, seeded) if errors else "",
         leaks=tuple(sorted(every.leaks)),
     )
 
 
-def _trouble(errors: int, events: int, replays: Sequence[Replayed]) -> str:
-    """How much went wrong, and the words that were heard most often."""
+def _trouble(errors: int, events: int, played: Sequence[Played]) -> str:
+    """How much went wrong, the words that were heard most often, and the fixture in which they were heard first.
+
+    What was only not asked any more, because of something that went wrong before, is no reason where there is another.
+    """
     share = f"{errors} of {events} events went wrong"
-    heard = Counter(o.error for replayed in replays for o in replayed.observations if o.error)
-    if errors == events and len(heard) == 1:
-        return f"every event went wrong: {next(iter(heard))}"
+    every = [(o.error, f.fixture_id) for f, _, replayed in played for o in replayed.observations if o.error]
+    heard = Counter(words for words, _ in every)
+    causes = {words: count for words, count in heard.items() if not words.startswith(UNASKED)} or heard
+    if not causes:
+        return share
+    words = min(causes, key=lambda words: (-causes[words], words))
+    where = f"{words}; in fixture {next(fixture for said, fixture in every if said == words)}"
+    if errors == events and len(causes) == 1:
+        return f"every event went wrong: {where}"
     if errors * 100 > MOST_ERRORS * events:
         share += f", more than {MOST_ERRORS} %"
-    return f"{share}; most often: {min(heard, key=lambda words: (-heard[words], words))}" if heard else share
+    return f"{share}; most often: {where}{' first' if causes[words] > 1 else ''}"
 
 
 def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:

@@ -185,6 +185,9 @@ class System:
         """Messages of conversations for a query, best first, where it tells them. What `search` gives by default."""
         return self.search(source, query, limit)
 
+    def finish_within(self, seconds: float, since: float) -> None:
+        """All that is asked has to be answered in so many seconds since a moment of `time.monotonic`. For doors."""
+
     def settle(self) -> None:
         """Finish what writing left for later, as some memories make vectors. Nothing by default."""
 
@@ -310,6 +313,15 @@ def load_system(name: str, access: Access | None = None, *, here: bool = False) 
     return system
 
 
+def check_name(name: str) -> None:
+    """UsageError where nothing is called so, and nothing has to be loaded to see that."""
+    kind, _, inner = name.partition(":")
+    if inner and kind in BREAKS:
+        check_name(inner)
+    elif not any(name.startswith(start) for start in DOORS):
+        _class_of(name)
+
+
 def comes_with_the_bench(name: str) -> bool:
     """Whether a system is no foreign code: one of SYSTEMS, also with a break around it."""
     kind, _, inner = name.partition(":")
@@ -321,14 +333,23 @@ def _made(name: str, door: str | None, access: Access) -> object:
     try:
         return _attribute(_class_of(name))() if door is None else _attribute(door)(name, access)
     except ImportError as error:
-        where = f"; {INSTALL.format(name)} first" if error.name == name else ""
-        raise UsageError(f"--system: {name} cannot be loaded: {error}{where}") from error
+        raise UsageError(f"--system: {name} cannot be loaded: {error}; {_import_remedy(name, error)}") from error
     except UsageError:
         raise
     except SystemFailure as error:
         raise UsageError(f"--system: {name} cannot be loaded: {error}") from error
     except Exception as error:
         raise UsageError(f"--system: {name} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _import_remedy(name: str, error: ImportError) -> str:
+    """What to do where the import of a system, or of something that it imports, failed."""
+    if name in SYSTEMS:
+        return f"{INSTALL.format(name)} first"
+    module = name.partition(":")[0]
+    if error.name is not None and (error.name == module or module.startswith(f"{error.name}.")):
+        return f"run this from the folder of {error.name.partition('.')[0]}, or install it here"
+    return "install what it imports into the environment of brainbench"
 
 
 def _broken(name: str, target: str, whole: System) -> System:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -71,7 +71,7 @@ def argv_at(name: str, words: Sequence[str], where: Path) -> list[str]:
             f"; write ./{program} for the one here" if (where / program).exists() else ""
         )
     if found is None:
-        raise UsageError(f"--system: {name}: no program {looked}")
+        raise UsageError(f"--system: {name}: no program {looked}; install it, or write where it is")
     return [found, *(str((where / word).resolve()) if _names_file(where, word) else word for word in rest)]
 
 
@@ -120,17 +120,17 @@ class Program:
         if self._pending:
             self._selector.register(self._in, selectors.EVENT_WRITE)
 
-    def hear(self, deadline: float, most: int, seconds: float) -> bytes:
+    def hear(self, deadline: float, most: int, too_slow: Callable[[], str]) -> bytes:
         """The next line. SystemLost when none comes in time, it is longer than `most`, or the program has ended.
 
-        `seconds` is the time that there was until the deadline.
+        `too_slow` says what is wrong where the deadline has passed.
         """
         while b"\n" not in self._heard:
             if len(self._heard) > most:
                 raise too_big(most)
             left = deadline - time.monotonic()
             if left <= 0:
-                raise SystemLost(f"no answer in {seconds:g} s; its process was ended{self.last_words()}")
+                raise SystemLost(f"{too_slow()}; its process was ended{self.last_words()}")
             ready = self._selector.select(min(left, _SLICE))
             for key, _ in ready:
                 self._move(key.fd)
@@ -282,11 +282,11 @@ class Command(Remote):
         program = self._program
         if program is None:
             raise SystemLost("its process has ended")
-        deadline, left = time.monotonic() + self.call_seconds, self.most_bytes
+        deadline, left = self.deadline(), self.most_bytes
         strays: list[bytes] = []
         program.say(encoded(request) + b"\n")
         try:
-            while (answer := _answer(line := program.hear(deadline, left, self.call_seconds))) is None:
+            while (answer := _answer(line := program.hear(deadline, left, self.too_slow))) is None:
                 left -= len(line) + 1
                 strays.append(line[:80])
         except SystemLost as error:

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+RUNS = "brainbench-run-"
+"""How the name of a directory begins that holds what one run needs for as long as it lasts."""
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The numbers of its system calls, the same on every architecture."""
 _VERSION, _BENEATH, _NO_NEW_PRIVILEGES = 1, 1, 38
@@ -56,10 +58,16 @@ def fence(hidden: Iterable[str], own: str) -> None:
 def walled_off(own: str) -> None:
     """A fence within the fence, for a process that the one it came from asks: it cannot look at that one either.
 
-    It ends with that one (Linux).
+    Nor can it read what other runs keep, or other workers of this one. It ends with that one (Linux).
     """
     _prctl(_PARENT_DEATH, signal.SIGKILL)
-    fence((), own)
+    fence(_runs_around(own), own)
+
+
+def _runs_around(own: str) -> list[str]:
+    """The directory of the run that `own` lies in, and those of all others beside it."""
+    run = next((place for place in Path(own).parents if place.name.startswith(RUNS)), None)
+    return [str(place) for place in run.parent.glob(f"{RUNS}*")] if run is not None else []
 
 
 def look_away() -> None:

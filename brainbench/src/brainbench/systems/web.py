@@ -59,18 +59,19 @@ class Web(Remote):
         url = checked_url(name, access, name)
         self._base = str(url).rstrip("/")
         # Environment variables of proxies and certificates are the caller's, not the memory's.
+        self.call_seconds = access.call_seconds
         self._client = httpx.Client(headers=headers_of(access), trust_env=False, follow_redirects=False)
         self.greet()
         self.alone = True
 
     def ask(self, method: str, params: Any) -> bytes:
-        deadline = time.monotonic() + self._access.call_seconds
+        deadline = self.deadline()
         try:
             told, status = self._posted(f"{self._base}/v1/{method}", encoded(params), deadline)
         except httpx.TimeoutException:
-            raise SystemLost(f"no answer in {self._access.call_seconds:g} s") from None
+            raise SystemLost(self.too_slow()) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise SystemLost(f"no answer: {error}") from None
+            raise SystemLost(f"no answer: {error}; see that the memory runs at {self._base}") from None
         what = f"answered status {status} with what is no answer"
         answer: Answer = decoded(told, Answer, what)
         if status != httpx.codes.OK and answer.error is None:
@@ -85,7 +86,7 @@ class Web(Remote):
         """The bytes and status of an answer. Each wait is bounded by what is left of the call, and so is their sum."""
         told = bytearray()
         headers = {"Content-Type": "application/json"}
-        seconds = self._access.call_seconds
+        seconds = max(deadline - time.monotonic(), 0.0)
         with self._client.stream("POST", url, content=body, headers=headers, timeout=seconds) as response:
             coding = response.headers.get("Content-Encoding", "identity")
             if coding != "identity":
@@ -95,5 +96,5 @@ class Web(Remote):
                 if len(told) > MOST_ANSWER_BYTES:
                     raise too_big()
                 if time.monotonic() > deadline:
-                    raise SystemLost(f"no whole answer in {seconds:g} s")
+                    raise SystemLost(self.too_slow("no whole answer"))
             return bytes(told), response.status_code

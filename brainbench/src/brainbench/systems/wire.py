@@ -6,6 +6,8 @@ The methods are those of System. What is sent and what is answered are the value
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,8 @@ from brainbench.systems import System
 
 PROTOCOL = 2
 """2 added items and `reopen`. Who speaks 1 is asked nothing of that, for nothing is asked that was not claimed."""
+_SPARE_SECONDS = 0.5
+"""So much before the time of all that is asked is up a call is given up, so that it can be told which one it was."""
 MOST_ANSWER_BYTES = 8 << 20
 """Size of one answer above which it is an error and no longer read."""
 
@@ -324,6 +328,10 @@ class Remote(System):
     """The methods that can be asked."""
     also: frozenset[str] = frozenset()
     lost: str | None = None
+    call_seconds: float = math.inf
+    until: float = math.inf
+    """The moment at which all that is asked has to be answered, and `in_all` the seconds that there were for it."""
+    in_all: float = math.inf
 
     def ask(self, method: str, params: Any) -> bytes:
         """The JSON of the result of a method. SystemFailure says why there is none; SystemLost that none will come."""
@@ -331,6 +339,19 @@ class Remote(System):
 
     def drop(self) -> None:
         """End what is left of a memory that was lost."""
+
+    def finish_within(self, seconds: float, since: float) -> None:
+        self.until, self.in_all = since + seconds - min(_SPARE_SECONDS, seconds / 10), seconds
+
+    def deadline(self) -> float:
+        """When a call that begins now has to be answered."""
+        return min(time.monotonic() + self.call_seconds, self.until)
+
+    def too_slow(self, missing: str = "no answer") -> str:
+        """Why a call that was not answered by its deadline is given up."""
+        if time.monotonic() >= self.until:
+            return f"{missing} within {self.in_all:g} s for the whole fixture"
+        return f"{missing} in {self.call_seconds:g} s"
 
     def failure(self, method: str, error: SystemFailure) -> SystemFailure:
         """The error of a method as the bench tells it."""
@@ -361,6 +382,7 @@ class Remote(System):
         self._call("open", run)
 
     def close(self) -> None:
+        self.until = math.inf
         try:
             if self.lost is None:
                 self._call("close", Nothing())
