@@ -229,7 +229,7 @@ def test_a_relay_outlives_its_server(place: Path) -> None:
 @pytest.mark.field("CON-05")
 def test_relays_that_start_at_once_share_one_server(place: Path) -> None:
     argv = [sys.executable, "-m", "wellkept", "mcp", "--data-dir", str(place)]
-    relays = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+    relays = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place) for _ in range(4)]
     call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"remember","arguments":{"text":"n %d"}}}\n'
     for number, relay in enumerate(relays):
         assert relay.stdin is not None

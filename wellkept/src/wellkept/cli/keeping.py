@@ -13,6 +13,7 @@ from wellkept.cli.frame import (
     BadFile,
     ask,
     common,
+    here,
     opened,
     plain,
     read_text,
@@ -75,9 +76,10 @@ def bank(session: str, file: Path, as_json: bool, source: str | None, data_dir: 
     messages = parse(read_text(file))
     if not messages:
         raise BadFile(f"{file}: holds no conversation that can be read; each turn needs a speaker, as `You: ...`")
+    scope, _ = settings.place(here())
     memory = open_memory(settings)
     try:
-        receipt = memory.bank(settings.source, session, messages, extractor=open_extractor(settings))
+        receipt = memory.bank(scope, session, messages, extractor=open_extractor(settings))
     finally:
         memory.close()
     facts = "1 fact" if len(receipt.facts) == 1 else f"{len(receipt.facts)} facts"

@@ -76,6 +76,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
             test_clock=test_clock is not None,
             hooks_on=settings.hooks,
             roots=settings.transcript_roots,
+            home=settings.home,
             budget_s=settings.budget_ms / 1000,
             begin_s=settings.budget_ms * 1.5 / 1000,
             keep_s=settings.budget_ms * 3 / 1000,

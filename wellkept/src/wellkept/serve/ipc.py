@@ -26,6 +26,7 @@ from typing import Any
 import msgspec
 
 from wellkept.errors import DaemonError, DaemonUnavailable, StoreUnavailable, Unauthorized
+from wellkept.projects import BY_PROJECT, OWN
 from wellkept.serve.heartbeat import Heartbeat
 from wellkept.serve.kinds import Desk, Refused, Reply, answer, body_limit, error_reply
 
@@ -183,13 +184,14 @@ class _Visit(BaseHTTPRequestHandler):
             raise Refused("unauthorized")
         if self.headers.get("wellkept-protocol") != PROTOCOL:
             raise Refused("unsupported_protocol")
-        bound = self.headers.get("wellkept-source")
-        if bound is not None and bound.encode("latin-1", "replace") != self.server.desk.source.encode():
+        said, own = self.headers.get("wellkept-source"), self.server.desk.source
+        bound = own if said is None else said.encode("latin-1", "replace").decode("utf-8", "replace")
+        if bound != own and (bound, own) != (BY_PROJECT, OWN):
             raise Refused("source_mismatch")
         prefix, _, kind = self.path.partition("/ipc/")
         if prefix or not kind:
             raise Refused("unsupported_kind")
-        return answer(self.server.desk, kind, self._body(body_limit(kind)))
+        return answer(self.server.desk, kind, self._body(body_limit(kind)), bound)
 
     def _body(self, limit: int) -> bytes:
         lengths = self.headers.get_all("content-length", [])

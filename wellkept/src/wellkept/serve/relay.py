@@ -38,6 +38,7 @@ class Place:
     data_dir: Path
     source: str
     principal: str
+    also: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -61,7 +62,8 @@ def _token(place: Place) -> Iterator[str]:
     """A token of the relay's own, gone when it ends."""
     tokens = Tokens(place.data_dir / "tokens.json")
     lasts = timedelta(days=_TOKEN_DAYS)
-    text, kept = tokens.add(place.principal, place.source, ("read", "write", "cite"), lasts, datetime.now(UTC))
+    scopes = ("read", "write", "cite")
+    text, kept = tokens.add(place.principal, place.source, scopes, lasts, datetime.now(UTC), also=place.also)
     try:
         yield text
     finally:
