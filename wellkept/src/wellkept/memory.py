@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
@@ -19,6 +19,7 @@ from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, 
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
+from wellkept.ingest.restoring import restored
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
@@ -38,6 +39,7 @@ from wellkept.model import (
     CorrectionAction,
     Dated,
     Delta,
+    Ended,
     Fact,
     FactKind,
     ForgetReceipt,
@@ -52,6 +54,7 @@ from wellkept.model import (
     Provenance,
     Ranking,
     Recalled,
+    Restored,
     Results,
     SearchMode,
     SearchOptions,
@@ -71,6 +74,8 @@ from wellkept.trust import Actor, admitted
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
+
+Kept = TypeVar("Kept", Page, Fact, Page | Fact)
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""
@@ -131,13 +136,15 @@ class Memory:
         content: str,
         *,
         told: Told | None = None,
+        again: bool = False,
         actor: Actor = "owner",
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
 
         A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
-        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired".
+        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired", unless
+        `again` asks for it to be current again. What made a page current again says "revived".
         """
         check_name("source", source)
         check_name("slug", slug)
@@ -150,7 +157,9 @@ class Memory:
             self._check_new(source)
             self.store.add_source(Source(source))
             old = self.store.get_page(source, slug)
-            if old is not None and old.content == content and old.trust >= trust and told in (None, old.told):
+            ended = old is not None and old.status in ("expired", "deleted")
+            same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
+            if old is not None and same and not (ended and again):
                 standing = () if old.status == page.status else (old.status,)
                 return WriteReceipt(source, slug, "unchanged", degraded=standing)
             if old is not None and old.status != "deleted" and min(old.trust, Trust.USER_WRITTEN) > trust:
@@ -158,7 +167,8 @@ class Memory:
             created = page.updated_at if old is None else old.created_at
             page = replace(page, created_at=created, told=old.told if old is not None and told is None else said)
             self.store.put_page(page, chunks, names)
-        return WriteReceipt(source, slug, "created" if old is None else "updated")
+        degraded = ("revived",) if ended else ()
+        return WriteReceipt(source, slug, "created" if old is None else "updated", degraded=degraded)
 
     def _check_new(self, source: str) -> None:
         """A source is not begun under a name that looks like another's; one that is there goes on as it is."""
@@ -175,7 +185,18 @@ class Memory:
             page = self.store.get_page(source, named.key)
         if page is None:
             raise NotFound(f"there is no page {slug!r} in source {source!r}")
-        return page
+        return self._with_its_end(page)
+
+    def _with_its_end(self, kept: Kept) -> Kept:
+        """The item, of one that somebody ended with when, why and by whom."""
+        if kept.status == "active":
+            return kept
+        item = Item("page", kept.slug) if isinstance(kept, Page) else Item("fact", str(kept.id))
+        ends = [one for one in self.store.journal(kept.source, item=item) if one.change in ("expired", "superseded")]
+        if not ends or not ends[-1].because:
+            return kept
+        because, _, reason = ends[-1].because.partition(": ")
+        return replace(kept, ended=Ended(ends[-1].at, because, reason, ends[-1].actor))
 
     def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
         """The first live pages of the source by slug, without conversations."""
@@ -347,7 +368,9 @@ class Memory:
             fact = Fact(None, source, text, about, kind, told, trust=trust, valid_from=since, recorded_at=moment)
             receipt = self._put_fact(replace(fact, content_origin=content_origin), moment)
             if old is not None and old.id not in receipt.facts:
-                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]))
+                mark = Mark(
+                    "superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]), actor=actor
+                )
                 self.store.mark(source, Item("fact", str(old.id)), mark)
         return receipt
 
@@ -410,7 +433,7 @@ class Memory:
             told = self.store.facts(source, ended=True)
             earlier = tuple(f"fact:{fact.id}" for fact in told if fact.superseded_by == kept.id)
         changes = self.store.journal(source, item=item)
-        return History(str(item), kept, changes, earlier, later, self.store.usage(source, item))
+        return History(str(item), self._with_its_end(kept), changes, earlier, later, self.store.usage(source, item))
 
     def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
         """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
@@ -451,7 +474,7 @@ class Memory:
             guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
             gone = tuple(name for name in live if name not in guarded)
             for name in gone:
-                mark = Mark("expired", "forgotten", moment, "expired", reason=reason)
+                mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=actor)
                 self.store.mark(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
 
@@ -494,7 +517,7 @@ class Memory:
             if preview:
                 return Correction(source, str(item), action, "preview", affected)
             change, because, status = _CORRECTIONS[action]
-            mark = Mark(change, because, moment, status, reason=reason)
+            mark = Mark(change, because, moment, status, reason=reason, actor=actor)
             created = self._correct(item, kept, action, str(replacement), mark, actor)
         return Correction(source, str(item), action, "applied", affected, created)
 
@@ -550,7 +573,7 @@ class Memory:
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
-            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED))
+            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED, actor=actor))
         return WriteReceipt(source, slug, "updated", facts)
 
     def cite(
@@ -590,9 +613,18 @@ class Memory:
     def _everything(self, source: str) -> Iterator[Page | Fact]:
         after = ""
         while pages := self.store.every_page(source, after, 100):
-            yield from pages
+            yield from map(self._with_its_end, pages)
             after = pages[-1].slug
-        yield from self.store.facts(source, ended=True)
+        yield from map(self._with_its_end, self.store.facts(source, ended=True))
+
+    def restore(self, items: Iterable[Page | Fact]) -> Restored:
+        """Keep what an export holds, as it stood: words, labels, times, and that it was ended. All of it, or nothing.
+
+        What is there already stays as it is, forgotten or not, so that doing it twice changes nothing. A fact whose id
+        is taken gets another one.
+        """
+        with self.store.transaction():
+            return restored(self.store, items)
 
     def item(self, source: str, item: Item) -> Page | Fact | None:
         """The item whatever its status, or None."""

@@ -178,6 +178,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("url", "Where it is from.", least=1, most=_NAMED),
             Argument("valid_at", "When it was so (ISO 8601).", "moment"),
             Argument("metadata", "Anything of yours, as a JSON object.", "object"),
+            Argument("again", "Bring it back if it was forgotten.", "switch", default=False),
         ),
     ),
     Verb(

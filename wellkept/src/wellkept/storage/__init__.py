@@ -159,6 +159,12 @@ class Store(Protocol):
         and one that was ended is told anew. A fact of a session page that was ended by a mark stays ended.
         """
 
+    def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
+        """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
+
+        One that is there, with the same words, about the same, recorded at the same time, is left as it stands.
+        """
+
     def facts(
         self,
         source: str,
