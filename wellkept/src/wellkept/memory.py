@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -257,7 +257,11 @@ class Memory:
             pages = [one.slug for one in found if one.slug]
             # A capture is of pages; facts took the places of some.
             places = limit - sum(not one.slug for one in found)
-            self._capture("search", source, query, pages, f"limit {places}", began)
+            asked = {name: value for name, value in _filters(options).items() if value != _UNFILTERED[name]}
+            asked |= {"offset": offset} if offset else {}
+            asked |= {} if include_memory else {"include_memory": False}
+            asked |= {} if include_documents else {"include_documents": False}
+            self._capture("search", source, query, pages, "filtered" if asked else f"limit {places}", began, asked)
         return found
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
@@ -803,16 +807,38 @@ class Memory:
         self._check_new(source)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
 
-    def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
+    def _capture(
+        self,
+        tool: str,
+        source: str,
+        query: str,
+        slugs: Sequence[str],
+        detail: str,
+        began: float,
+        filters: Mapping[str, object] | None = None,
+    ) -> None:
         if self.capture is not None and query.strip():
             latency_ms = (time.perf_counter() - began) * 1000
-            self.capture.keep(Captured(tool, source, query, slugs, detail, latency_ms))
+            self.capture.keep(Captured(tool, source, query, slugs, detail, latency_ms, filters or {}))
 
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""
         if self._background is not None:
             self._background.stop()
         self.store.close()
+
+
+def _filters(options: SearchOptions) -> dict[str, object]:
+    """What a search was asked besides the query, as JSON types."""
+    moments = {
+        name: None if (moment := getattr(options, name)) is None else moment.isoformat()
+        for name in ("occurred_after", "occurred_before", "as_of", "reference_time")
+    }
+    lists = {"types": list(options.types), "labels": list(options.labels)}
+    return {**lists, **moments, "retrieval_mode": options.mode, "rerank": options.rerank}
+
+
+_UNFILTERED = _filters(SearchOptions())
 
 
 def _checked_options(options: SearchOptions) -> SearchOptions:

@@ -99,6 +99,11 @@ class Settings:
         return self.data_dir / "memory.db"
 
     @property
+    def daemon_log(self) -> Path:
+        """What a daemon that hooks started had to say because it could not serve; empty while one serves."""
+        return self.data_dir / "daemon.log"
+
+    @property
     def queries(self) -> Path:
         """The file of captured questions."""
         return self.data_dir / "queries.ndjson"

@@ -364,3 +364,18 @@ def test_an_idle_daemon_ends(host: Host) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True, env=host.env)
     assert done.stdout.startswith("listening on ")
     assert not (host.data / "wellkept.sock").exists()
+
+
+def test_a_daemon_that_cannot_start_is_not_waited_for_and_status_says_why(host: Host) -> None:
+    host.data.chmod(0o755)
+    began = time.monotonic()
+    assert host.event("SessionStart", source="startup", deadline_ms=60_000) == ""
+    assert time.monotonic() - began < 30
+    host.data.chmod(0o700)
+    argv = [sys.executable, "-m", "wellkept", "status", "--data-dir", str(host.data)]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False, env=host.env)
+    assert said.returncode == 1
+    assert f"cannot start: {host.data}: open to other users; close it: chmod 700 {host.data}" in said.stdout
+    os.utime(host.data / "daemon.log", (0, 0))  # so that another is started at once
+    assert "Ada" in host.event("SessionStart", source="startup")
+    assert (host.data / "daemon.log").read_bytes() == b""

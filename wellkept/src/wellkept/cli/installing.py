@@ -121,7 +121,7 @@ def _report(as_json: bool, dry_run: bool, change: Change, outcome: str, said: li
 def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None) -> None:
     """Say where wellkept is installed, whether the daemon answers, and what the last hooks came to.
 
-    Exit code 1 when something that is installed cannot work.
+    Exit code 1 when something that is installed cannot work, or its last events failed.
 
     \b
     Examples:
@@ -158,6 +158,8 @@ def _status_lines(found: Status) -> Iterator[str]:
         yield f"{'daemon':<12} answers for the source {found.daemon['source']}, process {found.daemon.get('pid')}"
     if found.waiting:
         yield f"{'waiting':<12} {found.waiting} conversations to keep, once the daemon runs"
+    for hook in found.failing:
+        yield f"{'failing':<12} {hook.event} at {hook.at}: {hook.reason}. {hook.next_step}"
     for beat in found.beats:
         took = f" {beat['duration_ms']} ms" if "duration_ms" in beat else ""
         said = " ".join(str(beat[key]) for key in ("outcome", "reason") if beat.get(key))

@@ -89,6 +89,8 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
             raise StoreUnavailable.for_file(settings.socket, error) from None
         door.also = Waiting(settings.data_dir / "waiting", desk, heartbeat).look
         stack.callback(_close, door, settings.socket)
+        with suppress(OSError):  # what kept an earlier one from starting does so no longer
+            os.truncate(settings.daemon_log, 0)
         yield door
 
 

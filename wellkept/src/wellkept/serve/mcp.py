@@ -49,8 +49,8 @@ def mounted(desk: Desk, app: FastAPI) -> ASGIApp:
 
 
 def tools() -> list[types.Tool]:
-    """The verbs that agents have, as tools."""
-    return [_tool(verb) for verb in VERBS.values() if "mcp" in verb.doors]
+    """The verbs that agents have, as tools. What only the owner does is refused when it is called, and not offered."""
+    return [_tool(verb) for verb in VERBS.values() if "mcp" in verb.doors and verb.effect != "owner"]
 
 
 def _tool(verb: Verb) -> types.Tool:

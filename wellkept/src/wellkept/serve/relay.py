@@ -178,6 +178,13 @@ def _reachable(place: Place) -> bool:
         connection.close()
 
 
+def _last_line(log: Path) -> str:
+    with suppress(OSError):
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("wellkept: ") if lines else ""
+    return ""
+
+
 def _start(place: Place) -> None:
     """Start a server and wait until it answers; where another relay was first, wait for that one."""
     log = place.data_dir / "serve.log"
@@ -191,7 +198,12 @@ def _start(place: Place) -> None:
     while time.monotonic() < deadline:
         if _reachable(place):
             return
-        if process.poll() is not None and not _reachable(place) and time.monotonic() > deadline - START_S + 10:
-            break
+        if process.poll() is not None and not _reachable(place):
+            said = _last_line(log)
+            # Another relay's server may be on its way; whatever else ended ours will end the next one too.
+            if said and "already serves" not in said:
+                raise DaemonUnavailable(f"the server of {place.data_dir} cannot start: {said}")
+            if time.monotonic() > deadline - START_S + 10:
+                break
         time.sleep(0.05)
     raise DaemonUnavailable(f"no server answers for {place.data_dir}. Look into {log}, or start one: wellkept serve")
