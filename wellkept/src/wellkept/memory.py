@@ -287,10 +287,13 @@ class Memory:
         except ModelUnavailable:
             embedder, fails = None, True
         found = find(self.store, source, query, limit, options, SearchModels(embedder, self.reranker))
-        if not fails:
-            return found
-        codes = ("embedder_failed" if code == "no_embedder" else code for code in found.degraded)
-        return replace(found, degraded=tuple(codes))
+        codes = found.degraded
+        if fails:
+            codes = tuple("embedder_failed" if code == "no_embedder" else code for code in codes)
+        return replace(found, degraded=(*codes, *self._closed()))
+
+    def _closed(self) -> tuple[str, ...]:
+        return ("read_only",) if self.store.read_only else ()
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -697,6 +700,7 @@ class Memory:
             arms_off=self.arms_off,
             embedder=None if self._open_embedder is None else self._opened,
         )
+        found = replace(found, degraded=(*found.degraded, *self._closed()))
         alone = len(window) == 1 and not prior and budget in (None, Budget())
         slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
         query = window[-1].text if window else ""

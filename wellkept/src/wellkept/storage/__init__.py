@@ -109,6 +109,9 @@ class Store(Protocol):
     def index(self) -> SearchIndex:
         """What searches read."""
 
+    read_only: bool
+    """It can be read, and refuses every write with StoreUnavailable."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
 

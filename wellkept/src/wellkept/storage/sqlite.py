@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import apsw
 import regex  # type: ignore[import-untyped]
@@ -62,6 +63,11 @@ _KNOWN_SOURCES = 16
 _REPLY_MICROSECONDS = 2 * 86_400 * 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+_OF_WRITERS = frozenset({"journal_mode", "synchronous", "secure_delete"})
+_OLD_AND_CLOSED = (
+    "it was written by an older wellkept, and may not be written. Allow writing to the file and its folder once"
+)
 
 # What each pragma must read back as; WAL does not exist for a database in memory.
 _PRAGMAS: tuple[tuple[str, object], ...] = (
@@ -345,7 +351,8 @@ class SqliteStore:
 
     Writes of one process take turns and are on the disk when they return; reads go on beside them and see what
     is committed, or, inside a transaction, what it wrote itself. Raises StoreUnavailable when the file cannot
-    be used and InvalidInput for a value that no text column can hold.
+    be used and InvalidInput for a value that no text column can hold. A file that may not be written is `read_only`:
+    it is read as it is, and every write is refused.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -358,6 +365,7 @@ class SqliteStore:
         self._names_written = 0
         self._known: dict[str, _Known] = {}
         self._counted: dict[str, tuple[tuple[int, int], int]] = {}
+        self.read_only = False
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -401,6 +409,8 @@ class SqliteStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
+        if self.read_only:
+            raise self._unavailable(apsw.ReadOnlyError())
         with self._writes:
             begin, commit, rollback = _steps(self._depth)
             self._run(self._writer, begin)
@@ -923,8 +933,12 @@ class SqliteStore:
             raise self._unavailable(error) from error
         try:
             if not in_memory and connection.readonly("main"):
-                raise self._unavailable(apsw.ReadOnlyError())
+                self.read_only = True
+                connection.close()
+                connection = self._open_to_read()
             for name, wanted in _PRAGMAS:
+                if self.read_only and name in _OF_WRITERS:
+                    continue
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
             # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -934,6 +948,14 @@ class SqliteStore:
             connection.close()
             raise
         return connection
+
+    def _open_to_read(self) -> apsw.Connection:
+        """The file as it is. Where nothing can be written beside it nobody writes it either, and no lock is needed."""
+        path = os.path.abspath(self._path)
+        beside = os.access(os.path.dirname(path), os.W_OK) or os.path.exists(f"{path}-wal")
+        how = "mode=ro" if beside else "immutable=1"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(path)}?{how}", flags=flags)
 
     def _set(self, connection: apsw.Connection, pragma: str, wanted: object) -> None:
         # A process that has just made the file may hold it while it turns WAL on, and that lock does not wait.
@@ -956,6 +978,8 @@ class SqliteStore:
     def _bring_up_to_date(self) -> None:
         try:
             if not is_current(self._writer):
+                if self.read_only:
+                    raise StoreUnavailable(self._path, _OLD_AND_CLOSED)
                 with self.transaction():
                     migrate(self._writer)
         except SchemaMismatch as error:
