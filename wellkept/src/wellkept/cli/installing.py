@@ -45,7 +45,7 @@ def install(
       wellkept install claude-code --source default
     """
     from wellkept.hooks.install import TARGETS, Bound, apply_install, plan_install
-    from wellkept.serve.ipc import check_private
+    from wellkept.serve.private import check_private
     from wellkept.settings import harness_home, make_private
 
     settings = settings_of(source, data_dir)

@@ -17,8 +17,9 @@ from wellkept.hooks import HOOKS
 from wellkept.memory import Memory
 from wellkept.model import Message
 from wellkept.serve.heartbeat import Heartbeat
-from wellkept.serve.ipc import Door, check_private, install_secret
+from wellkept.serve.ipc import Door, install_secret
 from wellkept.serve.kinds import Desk
+from wellkept.serve.private import check_private
 from wellkept.serve.waiting import Waiting
 from wellkept.serve.worker import Worker
 from wellkept.settings import Settings, make_private, open_memory

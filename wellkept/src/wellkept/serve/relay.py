@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from wellkept.errors import DaemonUnavailable, NotFound, SettingsError, StoreUnavailable
+from wellkept.errors import DaemonError, DaemonUnavailable, NotFound, SettingsError, StoreUnavailable
+from wellkept.serve.private import check_private
 from wellkept.serve.tokens import Tokens
 
 START_S = 30.0
@@ -80,7 +81,7 @@ def _answers(server: _Server, line: bytes) -> Iterator[bytes]:
     number = message.get("id") if isinstance(message, dict) else None
     try:
         status, body = server.ask(line.strip(), message if isinstance(message, dict) else {})
-    except (OSError, HTTPException, DaemonUnavailable) as error:
+    except (OSError, HTTPException, DaemonError) as error:
         yield from [] if number is None else [_error(number, _INTERNAL, f"the memory cannot be asked: {error}")]
         return
     if not body or (status >= 400 and not _is_message(body)):
@@ -153,6 +154,7 @@ class _Server:
 
 def _connected(place: Place) -> HTTPConnection:
     if not _reachable(place):
+        check_private(place.data_dir)  # the server would refuse it too, a second later
         _start(place)
     address = urlsplit(_url(place) or "")
     return HTTPConnection(address.hostname or "", address.port, timeout=ANSWER_S)

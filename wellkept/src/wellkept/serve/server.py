@@ -20,8 +20,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from wellkept.errors import BadRequest, SettingsError, StoreUnavailable
 from wellkept.serve import http
 from wellkept.serve.daemon import file_clock, only_one, real_clock
-from wellkept.serve.ipc import check_private
 from wellkept.serve.mcp import mounted
+from wellkept.serve.private import check_private
 from wellkept.serve.routes import Desk
 from wellkept.serve.tokens import Tokens
 from wellkept.settings import Settings, make_private, open_memory
