@@ -301,3 +301,13 @@ def test_a_source_in_which_nothing_was_ever_kept_is_told_apart_from_an_empty_ans
     before, after = over_http(url, token(place), twice)
     assert before.structured_content["note"] == "nothing was ever kept in source 'default'"
     assert "note" not in after.structured_content
+
+
+def test_what_ends_a_server_at_its_start_is_told_in_its_own_words(place: Path) -> None:
+    (place / "memory.db").write_text("my notes, and no database at all")
+    argv = [sys.executable, "-m", "wellkept", "mcp", "--data-dir", str(place)]
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    done = subprocess.run(argv, input=asked, capture_output=True, check=True, timeout=60, cwd=place.parent)
+    said = json.loads(done.stdout)["error"]["message"]
+    assert "cannot start: cannot use" in said
+    assert "it is not a wellkept database. Choose another path" in said
