@@ -20,7 +20,9 @@ from brainbench.seams import SEAMS, load_codec
 from brainbench.suites import SUITES
 from brainbench.systems import BREAKS, SYSTEMS, System, load_system
 from brainbench.systems.wire import METHODS, MOST_ANSWER_BYTES
+from wellkept.hooks import DEADLINES_MS
 from wellkept.recall import DEGRADED
+from wellkept.settings import load_settings
 from wellkept.storage import STORES
 from wellkept.verbs import VERBS
 
@@ -124,3 +126,13 @@ def test_every_command_has_a_heading(root, package):
 def test_every_code_of_what_could_not_run_stands_in_the_reference() -> None:
     page = (Path(__file__).parents[1] / "docs" / "reference" / "wellkept.md").read_text(encoding="utf-8")
     assert [code for code in DEGRADED if f"`{code}`" not in page] == []
+
+
+def test_the_documented_times_are_those_that_hooks_have(root) -> None:
+    page = (root / "docs" / "how-to" / "install-in-your-harness.md").read_text(encoding="utf-8")
+    session, prompt, capture = (line for line in page.splitlines() if line.startswith("| a ") and " s" in line)
+    seconds = {event: f"{ms / 1000:g} s" for event, ms in DEADLINES_MS.items()}
+    daemon = f"{load_settings({'HOME': '/nowhere'}, {'data_dir': '/nowhere'}).budget_ms / 1000:g} s"
+    assert session.endswith(f"| {seconds['session-start']}, waiting for the daemon only when there is none |")
+    assert prompt.endswith(f"| {seconds['user-prompt']}, of which the daemon takes at most {daemon} |")
+    assert capture.endswith(f"| {seconds['stop']} (a session's end: {seconds['session-end']}) |")

@@ -302,3 +302,21 @@ def test_clearing_leaves_no_row_and_no_count(file: Path) -> None:
     kept.keep(asked("again"))
     assert [row["query"] for row in rows(file)] == ["again"]
     assert capture.clear(file.with_name("none.ndjson")) == 0
+
+
+@pytest.mark.req("C-901")
+def test_a_search_that_was_filtered_is_captured_with_its_filters(tmp_path: Path) -> None:
+    memory = Memory(open_store("sqlite", ":memory:"), Capture(tmp_path / "queries.ndjson"))
+    memory.put_page("default", "a", "---\ntype: note\n---\ntea")
+    memory.search("default", "tea")
+    since = datetime(2026, 1, 31, tzinfo=UTC)
+    memory.search("default", "tea", types=["note"], occurred_after=since, offset=1, include_memory=False)
+    filtered, plain = capture.read(tmp_path / "queries.ndjson").rows
+    assert (plain["detail"], "filters" in plain) == ("limit 10", False)
+    assert filtered["detail"] == "filtered"
+    assert filtered["filters"] == {
+        "types": ["note"],
+        "occurred_after": "2026-01-31T00:00:00+00:00",
+        "offset": 1,
+        "include_memory": False,
+    }

@@ -306,6 +306,7 @@ def test_hooks_are_installed_shown_and_taken_out_again(run: Run, claude: Path, t
     backup = tmp_path / "memory" / "installed" / "claude-code.before"
     assert run("install", "claude-code").stdout.splitlines() == [
         f"installed in {claude}",
+        "sessions are kept by project (git repository), and find what it holds and what is your own (default)",
         f"what was there before: {backup}",
         "It holds from the next session of Claude Code.",
     ]
@@ -319,6 +320,32 @@ def test_hooks_are_installed_shown_and_taken_out_again(run: Run, claude: Path, t
     assert run("uninstall", "claude-code").stdout == f"restored {claude} as it was\n"
     assert claude.read_text() == before
     assert run("uninstall", "claude-code").stdout == f"nothing of ours is in {claude}\n"
+
+
+def test_a_dry_run_says_whose_memory_it_will_be(run: Run, claude: Path) -> None:
+    assert "kept by project (git repository)" in run("install", "claude-code", "--dry-run").stderr
+    assert json.loads(run("install", "claude-code", "--dry-run", "--json").stdout)["source"] == "@project"
+    assert "kept in the source team" in run("install", "claude-code", "--dry-run", "--source", "team").stderr
+
+
+def test_in_a_project_what_is_its_own_is_found_too_and_told_apart(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("lantern", "harbour"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "lantern")
+    run("remember", "I drink tea")
+    assert run("status").stdout.splitlines()[1].startswith("here         sessions are kept in lantern-")
+    run("remember", "Lantern is tea-coloured", "--source", "@project")
+    found = run("recall", "tea").stdout
+    assert "I drink tea (user-written)\n" in found
+    assert "Lantern is tea-coloured (user-written, in lantern-" in found
+    monkeypatch.chdir(tmp_path / "harbour")
+    assert "Lantern" not in run("recall", "tea").stdout
+    assert "I drink tea" in run("recall", "tea").stdout
+    monkeypatch.chdir(tmp_path)
+    assert run("recall", "tea", "--source", "@project").stdout == "  1  fact:1  I drink tea (user-written)\n"
 
 
 def test_without_capture_only_what_brings_is_installed(run: Run, claude: Path) -> None:

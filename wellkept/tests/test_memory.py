@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept.errors import InvalidInput, NotFound
+from wellkept.errors import InvalidInput, NotFound, StoreUnavailable
 from wellkept.memory import LARGEST_CONTENT, Memory
 from wellkept.model import Budget, CandidateFact, Message, Source, Trust
 from wellkept.providers.scripted import ScriptedExtractor
@@ -283,3 +283,15 @@ def test_any_input_is_kept_whole_or_refused(content: str, slug: str, query: str)
     memory.pointers("default", query, prior=content)
     memory.context("default", [Message("user", query)], now=NOW)
     memory.close()
+
+
+def test_a_memory_that_may_not_be_written_is_read_and_says_so(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(memory)
+    assert "read_only" not in memory.recall("default", "sea").degraded
+    monkeypatch.setattr(memory.store, "read_only", True)
+    window = [Message("user", "Ask Noor")]
+    for found in (memory.search("default", "sea"), memory.recall("default", "sea"), memory.context("default", window)):
+        assert "read_only" in found.degraded
+    assert memory.recall("default", "sea").memories
+    with pytest.raises(StoreUnavailable, match="may not be written"):
+        memory.remember("default", "Noor keeps bees")

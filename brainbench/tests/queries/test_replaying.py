@@ -70,6 +70,11 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert [asked.row.query for asked in done.regressions(2)] == ["gone", "error"]
 
 
+def test_a_question_that_was_filtered_is_not_asked_without_its_filters() -> None:
+    done = replay(Living({"tea": ["a"]}), [row("tea", detail="filtered")])
+    assert replay_document(done, 9)["skipped"] == {"it was filtered, and a system is asked by the query alone": 1}
+
+
 def test_a_regression_says_what_was_lost_and_what_is_new() -> None:
     done = replay(Living({"tea": ["c", "b"]}), [row("tea")])
     (told,) = replay_document(done, 1)["regressions"]  # type: ignore[misc]

@@ -12,9 +12,9 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Captured:
     slugs: Sequence[str]
     detail: str
     latency_ms: float
+    filters: Mapping[str, object] = field(default_factory=dict, hash=False)
+    """What narrowed the answer besides the query; `detail` says "filtered" then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ def _row(captured: Captured, remote: bool) -> dict[str, object]:
         "retrieved_chunk_ids": [],
         "source_ids": [scrub(captured.source)],
         "detail": "cut" if cut else scrub(captured.detail),
+        **({"filters": json.loads(scrub(json.dumps(captured.filters)))} if captured.filters else {}),
         "vector_enabled": False,
         "expansion_applied": False,
         "latency_ms": round(captured.latency_ms, 3),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
@@ -19,6 +19,7 @@ from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, 
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, page_slug
 from wellkept.ingest.markdown import parse_page
+from wellkept.ingest.restoring import restored
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
@@ -38,6 +39,7 @@ from wellkept.model import (
     CorrectionAction,
     Dated,
     Delta,
+    Ended,
     Fact,
     FactKind,
     ForgetReceipt,
@@ -52,6 +54,7 @@ from wellkept.model import (
     Provenance,
     Ranking,
     Recalled,
+    Restored,
     Results,
     SearchMode,
     SearchOptions,
@@ -71,6 +74,8 @@ from wellkept.trust import Actor, admitted
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
+
+Kept = TypeVar("Kept", Page, Fact, Page | Fact)
 
 LONGEST_SLUG = 512
 """In characters; the same holds for the id of a source or session."""
@@ -131,13 +136,15 @@ class Memory:
         content: str,
         *,
         told: Told | None = None,
+        again: bool = False,
         actor: Actor = "owner",
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
 
         A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
-        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired".
+        content again changes nothing; of a page that was ended the receipt says how it stands, as "expired", unless
+        `again` asks for it to be current again. What made a page current again says "revived".
         """
         check_name("source", source)
         check_name("slug", slug)
@@ -150,7 +157,9 @@ class Memory:
             self._check_new(source)
             self.store.add_source(Source(source))
             old = self.store.get_page(source, slug)
-            if old is not None and old.content == content and old.trust >= trust and told in (None, old.told):
+            ended = old is not None and old.status in ("expired", "deleted")
+            same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
+            if old is not None and same and not (ended and again):
                 standing = () if old.status == page.status else (old.status,)
                 return WriteReceipt(source, slug, "unchanged", degraded=standing)
             if old is not None and old.status != "deleted" and min(old.trust, Trust.USER_WRITTEN) > trust:
@@ -158,7 +167,8 @@ class Memory:
             created = page.updated_at if old is None else old.created_at
             page = replace(page, created_at=created, told=old.told if old is not None and told is None else said)
             self.store.put_page(page, chunks, names)
-        return WriteReceipt(source, slug, "created" if old is None else "updated")
+        degraded = ("revived",) if ended else ()
+        return WriteReceipt(source, slug, "created" if old is None else "updated", degraded=degraded)
 
     def _check_new(self, source: str) -> None:
         """A source is not begun under a name that looks like another's; one that is there goes on as it is."""
@@ -175,7 +185,18 @@ class Memory:
             page = self.store.get_page(source, named.key)
         if page is None:
             raise NotFound(f"there is no page {slug!r} in source {source!r}")
-        return page
+        return self._with_its_end(page)
+
+    def _with_its_end(self, kept: Kept) -> Kept:
+        """The item, of one that somebody ended with when, why and by whom."""
+        if kept.status == "active":
+            return kept
+        item = Item("page", kept.slug) if isinstance(kept, Page) else Item("fact", str(kept.id))
+        ends = [one for one in self.store.journal(kept.source, item=item) if one.change in ("expired", "superseded")]
+        if not ends or not ends[-1].because:
+            return kept
+        because, _, reason = ends[-1].because.partition(": ")
+        return replace(kept, ended=Ended(ends[-1].at, because, reason, ends[-1].actor))
 
     def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
         """The first live pages of the source by slug, without conversations."""
@@ -236,7 +257,11 @@ class Memory:
             pages = [one.slug for one in found if one.slug]
             # A capture is of pages; facts took the places of some.
             places = limit - sum(not one.slug for one in found)
-            self._capture("search", source, query, pages, f"limit {places}", began)
+            asked = {name: value for name, value in _filters(options).items() if value != _UNFILTERED[name]}
+            asked |= {"offset": offset} if offset else {}
+            asked |= {} if include_memory else {"include_memory": False}
+            asked |= {} if include_documents else {"include_documents": False}
+            self._capture("search", source, query, pages, "filtered" if asked else f"limit {places}", began, asked)
         return found
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
@@ -262,10 +287,13 @@ class Memory:
         except ModelUnavailable:
             embedder, fails = None, True
         found = find(self.store, source, query, limit, options, SearchModels(embedder, self.reranker))
-        if not fails:
-            return found
-        codes = ("embedder_failed" if code == "no_embedder" else code for code in found.degraded)
-        return replace(found, degraded=tuple(codes))
+        codes = found.degraded
+        if fails:
+            codes = tuple("embedder_failed" if code == "no_embedder" else code for code in codes)
+        return replace(found, degraded=(*codes, *self._closed()))
+
+    def _closed(self) -> tuple[str, ...]:
+        return ("read_only",) if self.store.read_only else ()
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -347,7 +375,9 @@ class Memory:
             fact = Fact(None, source, text, about, kind, told, trust=trust, valid_from=since, recorded_at=moment)
             receipt = self._put_fact(replace(fact, content_origin=content_origin), moment)
             if old is not None and old.id not in receipt.facts:
-                mark = Mark("superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]))
+                mark = Mark(
+                    "superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]), actor=actor
+                )
                 self.store.mark(source, Item("fact", str(old.id)), mark)
         return receipt
 
@@ -410,7 +440,7 @@ class Memory:
             told = self.store.facts(source, ended=True)
             earlier = tuple(f"fact:{fact.id}" for fact in told if fact.superseded_by == kept.id)
         changes = self.store.journal(source, item=item)
-        return History(str(item), kept, changes, earlier, later, self.store.usage(source, item))
+        return History(str(item), self._with_its_end(kept), changes, earlier, later, self.store.usage(source, item))
 
     def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
         """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
@@ -451,7 +481,7 @@ class Memory:
             guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
             gone = tuple(name for name in live if name not in guarded)
             for name in gone:
-                mark = Mark("expired", "forgotten", moment, "expired", reason=reason)
+                mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=actor)
                 self.store.mark(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
 
@@ -494,7 +524,7 @@ class Memory:
             if preview:
                 return Correction(source, str(item), action, "preview", affected)
             change, because, status = _CORRECTIONS[action]
-            mark = Mark(change, because, moment, status, reason=reason)
+            mark = Mark(change, because, moment, status, reason=reason, actor=actor)
             created = self._correct(item, kept, action, str(replacement), mark, actor)
         return Correction(source, str(item), action, "applied", affected, created)
 
@@ -550,7 +580,7 @@ class Memory:
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
-            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED))
+            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED, actor=actor))
         return WriteReceipt(source, slug, "updated", facts)
 
     def cite(
@@ -590,9 +620,18 @@ class Memory:
     def _everything(self, source: str) -> Iterator[Page | Fact]:
         after = ""
         while pages := self.store.every_page(source, after, 100):
-            yield from pages
+            yield from map(self._with_its_end, pages)
             after = pages[-1].slug
-        yield from self.store.facts(source, ended=True)
+        yield from map(self._with_its_end, self.store.facts(source, ended=True))
+
+    def restore(self, items: Iterable[Page | Fact]) -> Restored:
+        """Keep what an export holds, as it stood: words, labels, times, and that it was ended. All of it, or nothing.
+
+        What is there already stays as it is, forgotten or not, so that doing it twice changes nothing. A fact whose id
+        is taken gets another one.
+        """
+        with self.store.transaction():
+            return restored(self.store, items)
 
     def item(self, source: str, item: Item) -> Page | Fact | None:
         """The item whatever its status, or None."""
@@ -661,6 +700,7 @@ class Memory:
             arms_off=self.arms_off,
             embedder=None if self._open_embedder is None else self._opened,
         )
+        found = replace(found, degraded=(*found.degraded, *self._closed()))
         alone = len(window) == 1 and not prior and budget in (None, Budget())
         slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
         query = window[-1].text if window else ""
@@ -771,16 +811,38 @@ class Memory:
         self._check_new(source)
         return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
 
-    def _capture(self, tool: str, source: str, query: str, slugs: Sequence[str], detail: str, began: float) -> None:
+    def _capture(
+        self,
+        tool: str,
+        source: str,
+        query: str,
+        slugs: Sequence[str],
+        detail: str,
+        began: float,
+        filters: Mapping[str, object] | None = None,
+    ) -> None:
         if self.capture is not None and query.strip():
             latency_ms = (time.perf_counter() - began) * 1000
-            self.capture.keep(Captured(tool, source, query, slugs, detail, latency_ms))
+            self.capture.keep(Captured(tool, source, query, slugs, detail, latency_ms, filters or {}))
 
     def close(self) -> None:
         """Release the store. Closing twice is harmless."""
         if self._background is not None:
             self._background.stop()
         self.store.close()
+
+
+def _filters(options: SearchOptions) -> dict[str, object]:
+    """What a search was asked besides the query, as JSON types."""
+    moments = {
+        name: None if (moment := getattr(options, name)) is None else moment.isoformat()
+        for name in ("occurred_after", "occurred_before", "as_of", "reference_time")
+    }
+    lists = {"types": list(options.types), "labels": list(options.labels)}
+    return {**lists, **moments, "retrieval_mode": options.mode, "rerank": options.rerank}
+
+
+_UNFILTERED = _filters(SearchOptions())
 
 
 def _checked_options(options: SearchOptions) -> SearchOptions:

@@ -107,6 +107,16 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """Since when an item is current no longer, why in a word, what a person said to it, and who it was."""
+
+    at: datetime | None
+    because: str
+    reason: str = ""
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A thing that memory holds, with its Markdown as it was written (`content`, front matter included)."""
 
@@ -125,6 +135,8 @@ class Page:
     updated_at: datetime | None = None
     created_at: datetime | None = None
     told: Told = field(default_factory=Told)
+    ended: Ended | None = None
+    """Told by `Memory.get_page`, `history` and `export` of what somebody ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +176,7 @@ class Change:
     trust: Trust
     at: datetime | None
     before: str | None = None
+    actor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +190,7 @@ class Mark:
     trust: Trust | None = None
     superseded_by: str | None = None
     reason: str = ""
+    actor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +279,8 @@ class Fact:
     content_origin: ContentOrigin | None = None
     expired_at: datetime | None = None
     ended_because: str | None = None
+    ended: Ended | None = None
+    """As of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,6 +615,15 @@ class Correction:
     status: Literal["preview", "applied", "guarded"]
     affected: tuple[str, ...] = ()
     created: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many items of an export were kept anew, and how many were there already and stay as they are."""
+
+    pages: int = 0
+    facts: int = 0
+    there: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from wellkept.errors import InvalidInput, SettingsError
+from wellkept.projects import BY_PROJECT, OWN, project_source
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
@@ -34,7 +35,10 @@ class Settings:
     data_dir: Path
     socket: Path
     """Where the daemon listens. The install secret and the hooks' log stand beside it."""
-    source: str = "default"
+    source: str = OWN
+    named: str | None = None
+    """The source as somebody named it; None where nobody did. `@project` is that of whatever project one is in."""
+    home: Path = Path("/")
     hooks: bool = True
     """Off: prompt hooks say nothing."""
     transcript_roots: tuple[Path, ...] = ()
@@ -71,9 +75,33 @@ class Settings:
     reranker_key: str | None = field(default=None, repr=False)
 
     @property
+    def bound(self) -> str:
+        """What hooks and harnesses are bound to: the source that was named, else each project's own."""
+        return self.named or BY_PROJECT
+
+    def place(self, directory: Path | None, *, writes: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """The source that is written to in a directory, and those that reads look into too.
+
+        A source that was named is all there is. Else what is the person's own and what is the project's go together;
+        `writes` says which of them takes what is written where nothing was named.
+        """
+        named = self.named or writes or OWN
+        if self.named not in (None, BY_PROJECT):
+            return self.source, ()
+        project = None if directory is None else project_source(directory, self.home)
+        if project is None:
+            return OWN, ()
+        return (project, (OWN,)) if named == BY_PROJECT else (OWN, (project,))
+
+    @property
     def database(self) -> Path:
         """The file that holds the memory."""
         return self.data_dir / "memory.db"
+
+    @property
+    def daemon_log(self) -> Path:
+        """What a daemon that hooks started had to say because it could not serve; empty while one serves."""
+        return self.data_dir / "daemon.log"
 
     @property
     def queries(self) -> Path:
@@ -106,7 +134,11 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
-    found = Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
+    if (named := values.pop("source", None)) is not None:
+        values |= {"named": named, "source": OWN if named == BY_PROJECT else named}
+    found = Settings(
+        data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, home=_home(env), **values
+    )
     keys: dict[str, Any] = {f"{model}_key": env.get(getattr(found, f"{model}_key_env")) or None for model in _MODELS}
     return replace(found, **keys)
 

@@ -178,6 +178,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("url", "Where it is from.", least=1, most=_NAMED),
             Argument("valid_at", "When it was so (ISO 8601).", "moment"),
             Argument("metadata", "Anything of yours, as a JSON object.", "object"),
+            Argument("again", "Bring it back if it was forgotten.", "switch", default=False),
         ),
     ),
     Verb(
@@ -323,7 +324,16 @@ def call(memory: Memory, name: str, arguments: Mapping[str, object], caller: Cal
         asked["actor"] = caller.actor
     if "now" in takes:
         asked["now"] = caller.now
-    return wire.answer(method(caller.source, **asked), verb.many)
+    found = wire.answer(method(caller.source, **asked), verb.many)
+    if verb.effect in ("read", "admin") and not _is_known(memory, caller.source):
+        found["note"] = f"nothing was ever kept in source {caller.source!r}"
+    return found
+
+
+def _is_known(memory: Memory, source: str) -> bool:
+    """Whether something was ever kept where a caller reads; an empty answer alone would not tell a wrong name."""
+    wanted = {source, *getattr(memory, "also", ())}
+    return any(one.id in wanted for one in memory.store.sources())
 
 
 def allow(effect: Effect, caller: Caller, what: str) -> None:

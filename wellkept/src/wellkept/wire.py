@@ -133,10 +133,18 @@ def _page(page: Page) -> dict[str, Any]:
         "updated_at": shown(page.updated_at),
         "valid_at": shown(told.valid_at),
         "superseded_by": page.superseded_by,
+        "expired_at": shown(page.ended and page.ended.at),
+        "ended_because": page.ended and page.ended.because,
+        **_end(page),
         "provenance": {"source_id": told.source_id, "url": told.url},
         "metadata": shown(told.metadata),
         **_label(page),
     }
+
+
+def _end(item: Page | Fact) -> dict[str, Any]:
+    """What a person said when it was ended, and who it was, where that is known."""
+    return {"ended_reason": item.ended and item.ended.reason, "ended_by": item.ended and item.ended.by}
 
 
 def _fact(fact: Fact) -> dict[str, Any]:
@@ -153,6 +161,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "valid_until": shown(fact.valid_until),
         "expired_at": shown(fact.expired_at),
         "ended_because": fact.ended_because,
+        **_end(fact),
         "superseded_by": later,
         "provenance": shown(fact.provenance),
         **_label(fact),

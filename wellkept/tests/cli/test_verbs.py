@@ -240,7 +240,7 @@ def test_a_reader_that_goes_away_ends_it_without_a_word(run: Run, tmp_path: Path
     argv = [sys.executable, "-m", "wellkept", *arguments, *more]
     done = subprocess.run(argv, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (1, b"")
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 # -- confirming

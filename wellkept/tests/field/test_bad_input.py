@@ -235,6 +235,7 @@ def test_a_read_only_disk_is_said_by_every_command_in_the_same_way(
         folder.mkdir(mode=0o700)
     memory = Memory(open_store("sqlite", full / "memory.db"))
     memory.remember("default", "one thing")
+    memory.put_page("default", "kept", "one more thing")
     memory.close()
     Tokens(full / "tokens.json").add("agent:y", "default", ("read",), timedelta(days=1), datetime.now(UTC))
     before = snapshot(full)
@@ -250,6 +251,9 @@ def test_a_read_only_disk_is_said_by_every_command_in_the_same_way(
             folder.chmod(0o700)
     assert (snapshot(full), snapshot(empty)) == (before, {})
     for argv, (code, words) in zip(asked, said, strict=True):
+        if argv[0] in ("recall", "export") and str(full) in argv:
+            assert (argv, code) == (argv, 0)
+            continue
         problem = json.loads(words.splitlines()[-1])
         assert (argv, code, problem["code"]) == (argv, 1, "store_unavailable")
         assert any(step in problem["detail"] for step in ("Allow writing", "allow writing")), problem

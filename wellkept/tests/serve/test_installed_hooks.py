@@ -20,6 +20,7 @@ import pytest
 from wellkept.errors import NotFound
 from wellkept.ingest import claude_code
 from wellkept.model import Message
+from wellkept.projects import project_source
 from wellkept.serve.waiting import files
 from wellkept.settings import load_settings, open_memory
 
@@ -72,10 +73,10 @@ class Host:
         said = json.loads(stdout)["hookSpecificOutput"]
         return said["hookEventName"], said["additionalContext"]
 
-    def kept(self) -> str:
+    def kept(self, source: str = "default") -> str:
         memory = open_memory(load_settings(self.env, {"data_dir": self.data}))
         try:
-            return memory.get_page("default", "conversations/s1").content
+            return memory.get_page(source, "conversations/s1").content
         except NotFound:
             return ""
         finally:
@@ -175,12 +176,52 @@ def test_what_was_said_is_kept_masked_when_the_hook_returns(host: Host, event: s
         assert path.is_dir() or path.is_socket() or KEY.encode() not in path.read_bytes()
 
 
+@pytest.mark.field("ISO-11", "ISO-10")
+def test_what_a_session_says_is_kept_for_its_project_and_found_in_no_other(host: Host) -> None:
+    lantern, harbour = host.home / "lantern", host.home / "harbour"
+    for place in (lantern / ".git", lantern / "src", harbour / ".git"):
+        place.mkdir(parents=True)
+    name = project_source(lantern, host.home) or ""
+    host.wellkept("put", "projects/lantern", "-", "--source", name, stdin=ADA.replace("Ada Lovelace", "Lantern"))
+
+    asked = "Does Ada Lovelace know Lantern?"
+    host.event("SessionStart", source="startup", cwd=str(lantern))
+    inside = host.context(host.event("UserPromptSubmit", prompt=asked, cwd=str(lantern / "src")))[1]
+    beside = host.context(host.event("UserPromptSubmit", prompt=asked, cwd=str(harbour)))[1]
+    assert ("ada-lovelace" in inside, "projects/lantern" in inside) == (True, True)
+    assert ("ada-lovelace" in beside, "projects/lantern" in beside) == (True, False)
+
+    host.event("Stop", cwd=str(lantern / "src"))
+    assert (host.kept(), "Good morning" in host.kept(name)) == ("", True)
+    host.say(*TALK, Message("user", "Bye."))
+    host.event("SessionEnd", cwd=str(harbour))
+    assert "Bye." in host.kept(name)
+    assert host.kept(project_source(harbour, host.home) or "") == ""
+
+
+def test_a_conversation_that_waited_is_kept_for_its_project(host: Host) -> None:
+    (host.home / "lantern" / ".git").mkdir(parents=True)
+    name = project_source(host.home / "lantern", host.home) or ""
+    host.event("Stop", cwd=str(host.home / "lantern"))
+    host.wait_for(lambda: "Good morning" in host.kept(name))
+    assert host.kept() == ""
+
+
+def test_a_hook_that_was_installed_for_one_source_goes_on_with_it(host: Host) -> None:
+    (host.home / "lantern" / ".git").mkdir(parents=True)
+    host.wellkept("install", "claude-code", "--source", "default")
+    host.event("SessionStart", source="startup")
+    host.event("Stop", cwd=str(host.home / "lantern"))
+    assert "Good morning" in host.kept()
+
+
 def test_without_a_daemon_a_stop_loses_nothing_and_waits_for_nobody(host: Host) -> None:
     began = time.monotonic()
     assert host.event("Stop", last_assistant_message=f"It is {KEY}") == ""
     took = time.monotonic() - began
     (waiting,) = (host.data / "waiting").iterdir()
     assert json.loads(waiting.read_text()) == {
+        "source": "@project",
         "harness": "claude-code",
         "event": "stop",
         "session_id": "s1",
@@ -323,3 +364,18 @@ def test_an_idle_daemon_ends(host: Host) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True, env=host.env)
     assert done.stdout.startswith("listening on ")
     assert not (host.data / "wellkept.sock").exists()
+
+
+def test_a_daemon_that_cannot_start_is_not_waited_for_and_status_says_why(host: Host) -> None:
+    host.data.chmod(0o755)
+    began = time.monotonic()
+    assert host.event("SessionStart", source="startup", deadline_ms=60_000) == ""
+    assert time.monotonic() - began < 30
+    host.data.chmod(0o700)
+    argv = [sys.executable, "-m", "wellkept", "status", "--data-dir", str(host.data)]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False, env=host.env)
+    assert said.returncode == 1
+    assert f"cannot start: {host.data}: open to other users; close it: chmod 700 {host.data}" in said.stdout
+    os.utime(host.data / "daemon.log", (0, 0))  # so that another is started at once
+    assert "Ada" in host.event("SessionStart", source="startup")
+    assert (host.data / "daemon.log").read_bytes() == b""

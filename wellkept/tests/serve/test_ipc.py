@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from wellkept.errors import DaemonError, DaemonUnavailable, Unauthorized
 from wellkept.serve import ipc
-from wellkept.serve.ipc import Door, call, check_private, install_secret, read_secret
+from wellkept.serve.ipc import Door, call, install_secret, read_secret
+from wellkept.serve.private import check_private
 
 Raw = Callable[[bytes], bytes]
 OpenDoor = Callable[..., Door]

@@ -15,7 +15,7 @@ from wellkept.hooks import HOOKS
 from wellkept.hooks.install import Bound, apply_install, plan_install
 from wellkept.serve import kinds
 from wellkept.serve.ipc import Door
-from wellkept.serve.status import Status, look
+from wellkept.serve.status import NEXT_STEPS, Status, look
 from wellkept.settings import Settings, load_settings
 
 
@@ -143,3 +143,53 @@ def test_a_status_says_that_it_is_not_well_for_either_reason(looking: Look) -> N
     found = looking()
     assert not replace(found, trouble="x").is_well
     assert not replace(found, harnesses=(replace(found.harnesses[0], trouble="x"),)).is_well
+
+
+def log(looking: Look, *beats: tuple[str, str, str]) -> None:
+    rows = [
+        {"ts": f"2026-03-01T12:0{minute}:00Z", "event": event, "outcome": outcome, "reason": reason}
+        for minute, (event, outcome, reason) in enumerate(beats)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    looking.settings.socket.with_name("heartbeat.jsonl").write_text(text)
+
+
+def test_a_hook_that_fails_is_told_with_when_and_why_and_what_to_do(looking: Look) -> None:
+    looking.install("claude-code")
+    log(looking, ("claude-code/stop", "kept", ""), ("claude-code/stop", "failed", "exception:StoreUnavailable"))
+    (one,) = looking().failing
+    assert (one.event, one.at, one.reason) == ("claude-code/stop", "2026-03-01T12:01:00Z", "exception:StoreUnavailable")
+    assert "wellkept recall anything" in one.next_step
+    assert not looking().is_well
+
+
+def test_a_hook_that_works_again_or_met_no_daemon_once_is_well(looking: Look) -> None:
+    looking.install("claude-code")
+    absent = ("claude-code/user-prompt", "failed", "no_daemon")
+    log(looking, ("claude-code/stop", "failed", "unauthorized"), ("claude-code/stop", "silent", "unchanged"), absent)
+    assert looking().is_well
+    log(looking, absent, absent, absent)
+    assert [one.reason for one in looking().failing] == ["no_daemon"]
+
+
+def test_hooks_that_are_not_installed_or_are_switched_off_fail_nobody(looking: Look) -> None:
+    log(looking, ("claude-code/stop", "failed", "unauthorized"))
+    assert looking().is_well
+    looking.install("claude-code")
+    assert not looking().is_well
+    looking.settings = replace(looking.settings, hooks=False)
+    assert looking().is_well
+
+
+@pytest.mark.parametrize(("begins", "step"), NEXT_STEPS)
+def test_every_reason_has_a_next_step(looking: Look, begins: str, step: str) -> None:
+    looking.install("codex")
+    log(looking, *[("codex/stop", "failed", f"{begins}x" if begins[-1] in "_e" else begins)] * 3)
+    (one,) = looking().failing
+    assert one.next_step == step.format(harness="codex")
+
+
+def test_a_daemon_that_could_not_start_says_why(looking: Look) -> None:
+    looking.settings.daemon_log.write_text("wellkept: /m: open to other users; close it: chmod 700 /m\n")
+    found = looking()
+    assert (found.trouble, found.is_well) == ("cannot start: /m: open to other users; close it: chmod 700 /m", False)

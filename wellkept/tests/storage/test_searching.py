@@ -251,6 +251,7 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
         "DROP VIEW written_searched",
         *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
         "ALTER TABLE chunks DROP COLUMN answer",
+        "ALTER TABLE journal DROP COLUMN actor",
         "DELETE FROM schema_version WHERE version >= 4",
     ):
         list(connection.execute(statement))

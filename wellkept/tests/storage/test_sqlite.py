@@ -207,14 +207,47 @@ def use(path: Path) -> str:
     return "fine"
 
 
-def test_a_file_that_may_only_be_read_is_refused() -> None:
+@pytest.mark.parametrize("mode", [0o555, 0o777])
+def test_a_file_that_may_only_be_read_is_read_and_refuses_to_be_written(mode: int) -> None:
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        path = folder / "memory 100%?.db"
+        with opened(path) as store:
+            put(store, "p1", "Ada drinks tea")
+        path.chmod(0o444)
+        folder.chmod(mode)
+        said = as_nobody(path, "print(store.find_words('default', ['tea'], 9)[0].slug, store.read_only)\n    " + WRITES)
+        assert said.splitlines()[0] == "p1 True"
+        refused = f"cannot use {path}: it may not be written. Allow writing to the file and its folder, "
+        assert said.splitlines()[1:] == 3 * [f"{refused}or choose another path"]
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def test_a_file_of_before_a_step_that_may_only_be_read_says_what_it_needs() -> None:
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        path = folder / "memory.db"
+        SqliteStore(path).close()
+        connection = apsw.Connection(str(path))
+        list(connection.execute("DELETE FROM schema_version WHERE version = 6"))
+        connection.close()
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        assert "was written by an older wellkept, and may not be written" in as_nobody(path)
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def test_a_file_that_may_not_be_read_is_refused() -> None:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         path = folder / "memory.db"
         SqliteStore(path).close()
         path.chmod(0o444)
         folder.chmod(0o555)
-        assert as_nobody(path).startswith(f"cannot use {path}: it may not be written. Allow writing to the file")
         missing = folder / "other.db"
         assert as_nobody(missing).startswith(f"cannot use {missing}: Permission denied.")
         path.chmod(0o000)
@@ -224,20 +257,37 @@ def test_a_file_that_may_only_be_read_is_refused() -> None:
         shutil.rmtree(folder)
 
 
-def as_nobody(path: Path) -> str:
+WRITES = """
+    from wellkept.model import Source
+    for write in (
+        lambda: store.add_source(Source("new")),
+        lambda: store.put_page(store.get_page("default", "p1"), (), ()),
+        lambda: store.reset(),
+    ):
+        try:
+            write()
+        except StoreUnavailable as error:
+            print(error)
+"""
+
+
+def as_nobody(path: Path, more: str = "pass") -> str:
     """The message that a user without rights gets; root may write everywhere, so the child gives root up."""
     script = """
 import os, sys
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.errors import StoreUnavailable
+SqliteStore(":memory:").close()  # loads what may lie where only root can read
 if os.getuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 try:
-    SqliteStore(sys.argv[1])
+    store = SqliteStore(sys.argv[1])
+    MORE
 except StoreUnavailable as error:
     print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+""".replace("MORE", more)
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 

@@ -27,6 +27,7 @@ _NOT_REPEATABLE = {
     "cut": "the query was cut",
     "in a conversation": "the conversation around it was not captured",
     "of one entity": "it was about one entity",
+    "filtered": "it was filtered, and a system is asked by the query alone",
 }
 """What the capture says in `detail` of answers that leaned on more than the query, and how that is told."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -62,7 +65,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }
 """What can be typed, as the help sorts it: name -> `module:command`, loaded when needed. A new command is a line."""
 COMMANDS: Mapping[str, str] = {name: target for section in SECTIONS.values() for name, target in section.items()}
-_INTERRUPTED = 130
+_INTERRUPTED, _BROKEN_PIPE = 130, 141
 
 
 class _Commands(click.Group):
@@ -97,11 +100,13 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[__name__] = "--json" in args
-        return super().parse_args(ctx, args)
+        with _read_no_further(ctx):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _read_no_further(ctx):
+                return super().invoke(ctx)
         except WellkeptError as error:
             said = f"wellkept: {error}".encode("utf-8", "backslashreplace").decode()
             click.echo(_problem(error) if ctx.meta[__name__] else said, err=True)
@@ -114,6 +119,17 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("wellkept: stopped", err=True)
             ctx.exit(_INTERRUPTED)
+
+
+@contextmanager
+def _read_no_further(ctx: click.Context) -> Iterator[None]:
+    """Ends quietly, as by SIGPIPE, when whoever reads has seen enough; what is still buffered has nowhere to go."""
+    try:
+        yield
+    except BrokenPipeError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        ctx.exit(_BROKEN_PIPE)
 
 
 def _first_sentence(command: click.Command | None) -> str:

@@ -30,18 +30,28 @@ def confirm(id: str, as_json: bool, source: str | None, data_dir: Path | None) -
       wellkept confirm fact:3
       wellkept confirm people/ada-lovelace
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not at_a_terminal():
         raise NeedsTerminal("confirm: only a person at a terminal may confirm; run it there, without a pipe")
     with opened(source, data_dir) as (memory, scope):
         item = shown(memory.history(scope, id).item)
         text = str(item.get("content") or item.get("text")).strip()
         click.echo(f"{item['id']} ({item['label']}, origin {item['content_origin'] or 'not said'})")
         click.echo(_visible(text[:_SHOWN_CHARS]) + (" ..." if len(text) > _SHOWN_CHARS else ""))
-        word = "".join(secrets.choice(_LETTERS) for _ in range(5))
-        if click.prompt(f"Type {word} to vouch for it", default="", show_default=False) != word:
+        if not typed_back("vouch for it"):
             raise Refused("confirm: that was not the word; nothing was changed")
         receipt = shown(memory.confirm(scope, id))
     report(as_json, receipt, f"confirmed: {written(receipt)}")
+
+
+def at_a_terminal() -> bool:
+    """Whether a person may be asked: neither a pipe nor a file stands in for one."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def typed_back(what: str) -> bool:
+    """Whether the person at the terminal types back a word that is shown for this."""
+    word = "".join(secrets.choice(_LETTERS) for _ in range(5))
+    return bool(click.prompt(f"Type {word} to {what}", default="", show_default=False) == word)
 
 
 def _visible(text: str) -> str:

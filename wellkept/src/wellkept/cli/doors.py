@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import common, report, settings_of
+from wellkept.cli.frame import common, here, report, settings_of
+from wellkept.projects import BY_PROJECT
 
 PORT = 8377
 
@@ -65,7 +66,8 @@ def mcp(principal: str, as_json: bool, source: str | None, data_dir: Path | None
     """Speak MCP on standard input and output; for the settings of a harness.
 
     Asks the server of this memory, and starts one where none runs; that one ends after half an hour without a
-    question. What it writes counts as an agent's.
+    question. What it writes counts as an agent's, and is the project's in which the harness starts it; what is your
+    own is found too. With --source it is that source alone.
 
     \b
     Examples:
@@ -77,7 +79,8 @@ def mcp(principal: str, as_json: bool, source: str | None, data_dir: Path | None
 
     settings = settings_of(source, data_dir)
     make_private(settings.data_dir)
-    relay(Place(settings.data_dir, settings.source, principal), sys.stdin.buffer, sys.stdout.buffer)
+    scope, also = settings.place(here(), writes=BY_PROJECT)
+    relay(Place(settings.data_dir, scope, principal, also), sys.stdin.buffer, sys.stdout.buffer)
 
 
 @click.group()
@@ -108,9 +111,10 @@ def add(principal: str, scopes: str, days: int, as_json: bool, source: str | Non
 
     settings = settings_of(source, data_dir)
     make_private(settings.data_dir)
-    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    scope, _ = settings.place(here())
+    wanted = [one.strip() for one in scopes.split(",") if one.strip()]
     tokens = Tokens(settings.data_dir / "tokens.json")
-    text, kept = tokens.add(principal, settings.source, wanted, timedelta(days=days), datetime.now(UTC))
+    text, kept = tokens.add(principal, scope, wanted, timedelta(days=days), datetime.now(UTC))
     report(as_json, {"id": kept.id, "token": text, "expires_at": kept.expires_at}, text)
     click.echo(
         f"wellkept: {kept.principal} may {', '.join(kept.scopes)} in {kept.source} until {kept.expires_at}", err=True

@@ -24,6 +24,7 @@ def export(out: Path | None, as_json: bool, source: str | None, data_dir: Path |
     Examples:
       wellkept export --out memory.ndjson
       wellkept export --source team --json
+      wellkept import memory.ndjson --data-dir ~/second
     """
     count = 0
     with opened(source, data_dir) as (memory, scope), private_file(out) as file:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wellkept.settings import Settings
     from wellkept.verbs import Argument
 
+_SCOPE = "wellkept.scope"
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -43,15 +45,26 @@ def settings_of(source: str | None, data_dir: Path | None, **more: object) -> Se
     return load_settings(overrides={"source": source, "data_dir": data_dir, **more})
 
 
+def here() -> Path | None:
+    """The working directory; None where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 @contextmanager
 def opened(source: str | None, data_dir: Path | None) -> Iterator[tuple[Memory, str]]:
-    """The memory and the source that the options name."""
+    """The memory and the source that the options name. Where they name none reads look into the project's too."""
     from wellkept.settings import open_memory
+    from wellkept.together import seen
 
     settings = settings_of(source, data_dir)
+    scope, also = settings.place(here())
     memory = open_memory(settings)
     try:
-        yield memory, settings.source
+        known = {one.id for one in memory.store.sources()} if also else set()
+        yield seen(memory, tuple(one for one in also if one in known)), scope
     finally:
         memory.close()
 
@@ -71,9 +84,16 @@ def ask(name: str, arguments: Mapping[str, object], source: str | None, data_dir
     with opened(source, data_dir) as (memory, scope):
         given = {key: value for key, value in arguments.items() if value is not None}
         found = call(memory, name, given, Caller(scope, "owner"))
-        if not any(scope == known.id for known in memory.store.sources()):
+        click.get_current_context().meta[_SCOPE] = scope
+        if not any(scope == known.id for known in memory.store.sources()) and not getattr(memory, "also", ()):
             click.echo(f"wellkept: nothing was ever kept in source {scope!r}", err=True)
     return found
+
+
+def elsewhere(item: Mapping[str, Any]) -> str:
+    """Where an item is from, when that is not the source that was asked first."""
+    scope = click.get_current_context().meta.get(_SCOPE)
+    return f", in {item['source']}" if scope is not None and item["source"] != scope else ""
 
 
 def shown(value: object) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,6 +29,20 @@ def get(id: str, as_json: bool, source: str | None, data_dir: Path | None) -> No
         found = ask("history", {"id": id}, source, data_dir)["item"]
         standing = "" if found["status"] == "active" else f", {found['status']}"
         report(as_json, found, f"{found['text']} ({found['label']}{standing})")
-        return
-    found = ask("get_page", {"slug": item.key}, source, data_dir)
-    report(as_json, found, str(found["content"]).rstrip("\n"))
+    else:
+        found = ask("get_page", {"slug": item.key}, source, data_dir)
+        report(as_json, found, str(found["content"]).rstrip("\n"))
+    if found["status"] != "active":
+        click.echo(f"wellkept: {_end(found)}", err=True)
+
+
+def _end(found: dict[str, Any]) -> str:
+    """How an item stands that is current no longer: since when, by whom and why, as far as that is known."""
+    word = "forgotten" if found["ended_because"] == "forgotten" else found["status"]
+    parts = [f"{found['id']} is {word}"]
+    parts += [f"since {found['expired_at']}"] if found["expired_at"] else []
+    parts += [f"by {found['ended_by']}"] if found["ended_by"] else []
+    why = found["ended_reason"] or (found["ended_because"] if word != found["ended_because"] else "")
+    said = " ".join(parts) + (f": {why}" if why else "")
+    later = f"; now: {found['superseded_by']}" if found["superseded_by"] else ""
+    return f"{said}{later}. Current again with: wellkept correct {found['id']} restore --no-preview"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wellkept.cli.frame import common, plain, report, settings_of
+from wellkept.cli.frame import common, here, plain, report, settings_of
 from wellkept.hooks import HOOKS
+from wellkept.projects import BY_PROJECT, OWN
 
 if TYPE_CHECKING:
     from wellkept.hooks.install import Change
@@ -33,18 +34,22 @@ def install(
     when a turn, a session or a context ends. Other hooks stay, a copy of the settings is kept, and doing it twice
     changes nothing. The daemon that answers starts by itself.
 
+    What a session says in a git repository is kept for that project and found in no other; what you tell wellkept
+    yourself is found in all. With --source everything goes into that one source.
+
     \b
     Examples:
       wellkept install claude-code --dry-run
       wellkept install claude-code
       wellkept install codex --no-capture
+      wellkept install claude-code --source default
     """
     from wellkept.hooks.install import TARGETS, Bound, apply_install, plan_install
-    from wellkept.serve.ipc import check_private
+    from wellkept.serve.private import check_private
     from wellkept.settings import harness_home, make_private
 
     settings = settings_of(source, data_dir)
-    bound = Bound(settings.socket, settings.data_dir, settings.source, capture=not no_capture)
+    bound = Bound(settings.socket, settings.data_dir, settings.bound, capture=not no_capture)
     home = harness_home(harness)
     change = plan_install(harness, home, bound)
     backup = None
@@ -53,13 +58,17 @@ def install(
         check_private(settings.data_dir)  # the daemon would refuse it, and nobody reads what a daemon says
         backup = apply_install(change, settings.data_dir)
     said = [f"already installed in {change.path}" if change.is_none else f"installed in {change.path}"]
+    if not change.is_none:
+        said.append(_whose(bound.source))
     if backup is not None:
         said.append(f"what was there before: {backup}")
     if not change.is_none:
         said.append(TARGETS[harness].next_step)
     if obstacle := TARGETS[harness].obstacle(home):
         said.append(f"but {obstacle}")
-    _report(as_json, dry_run, change, "unchanged" if change.is_none else "installed", said)
+    if dry_run and not as_json:
+        click.echo(f"wellkept: {_whose(bound.source)}", err=True)
+    _report(as_json, dry_run, change, "unchanged" if change.is_none else "installed", said, source=bound.source)
 
 
 @click.command()
@@ -91,8 +100,15 @@ def uninstall(harness: str, dry_run: bool, as_json: bool, source: str | None, da
     _report(as_json, dry_run, change, how, [said[how]])
 
 
-def _report(as_json: bool, dry_run: bool, change: Change, outcome: str, said: list[str]) -> None:
-    found = {"harness": change.harness, "file": str(change.path), "outcome": outcome, "dry_run": dry_run}
+def _whose(source: str) -> str:
+    """Which source a hook keeps in, and reads."""
+    if source != BY_PROJECT:
+        return f"sessions are kept in the source {source}, and find what it holds"
+    return f"sessions are kept by project (git repository), and find what it holds and what is your own ({OWN})"
+
+
+def _report(as_json: bool, dry_run: bool, change: Change, outcome: str, said: list[str], **more: str) -> None:
+    found = {"harness": change.harness, "file": str(change.path), "outcome": outcome, "dry_run": dry_run, **more}
     if dry_run:
         report(as_json, {**found, "diff": change.diff()}, change.diff().rstrip("\n") or "nothing would change")
     else:
@@ -105,7 +121,7 @@ def _report(as_json: bool, dry_run: bool, change: Change, outcome: str, said: li
 def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None) -> None:
     """Say where wellkept is installed, whether the daemon answers, and what the last hooks came to.
 
-    Exit code 1 when something that is installed cannot work.
+    Exit code 1 when something that is installed cannot work, or its last events failed.
 
     \b
     Examples:
@@ -118,8 +134,10 @@ def status(lines: int, as_json: bool, source: str | None, data_dir: Path | None)
     settings = settings_of(source, data_dir)
     found = look(settings, {harness: harness_home(harness) for harness in HOOKS}, lines)
     where = f"{'memory':<12} {settings.database}" + ("" if settings.database.exists() else ", nothing kept yet")
-    told = {**plain(found), "well": found.is_well, "database": str(settings.database)}
-    report(as_json, told, "\n".join([where, *_status_lines(found)]))
+    scope, also = settings.place(here(), writes=BY_PROJECT)
+    told = {**plain(found), "well": found.is_well, "database": str(settings.database), "source": scope, "also": also}
+    whose = f"{'here':<12} sessions are kept in {scope}" + (f", and find {', '.join(also)} too" if also else "")
+    report(as_json, told, "\n".join([where, whose, *_status_lines(found)]))
     if not found.is_well:
         raise SystemExit(1)
 
@@ -140,6 +158,8 @@ def _status_lines(found: Status) -> Iterator[str]:
         yield f"{'daemon':<12} answers for the source {found.daemon['source']}, process {found.daemon.get('pid')}"
     if found.waiting:
         yield f"{'waiting':<12} {found.waiting} conversations to keep, once the daemon runs"
+    for hook in found.failing:
+        yield f"{'failing':<12} {hook.event} at {hook.at}: {hook.reason}. {hook.next_step}"
     for beat in found.beats:
         took = f" {beat['duration_ms']} ms" if "duration_ms" in beat else ""
         said = " ".join(str(beat[key]) for key in ("outcome", "reason") if beat.get(key))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from wellkept.cli.confirming import at_a_terminal, typed_back
+from wellkept.cli.folder import check_size, markdown_below
 from wellkept.cli.frame import (
     BadFile,
     ask,
     common,
+    here,
     opened,
     plain,
     read_text,
@@ -22,6 +27,10 @@ from wellkept.cli.frame import (
     written,
 )
 from wellkept.errors import InvalidInput
+from wellkept.model import Trust
+
+if TYPE_CHECKING:
+    from wellkept.model import Fact, Page
 
 SLOW_S = 2.0
 """Work that takes longer says how far it is, to a person at a terminal."""
@@ -39,6 +48,8 @@ def _put(name: str) -> click.Command:
         content = read_text(file)
         receipt = ask("put_page", {"slug": slug, "content": content, **more}, source, data_dir)
         report(as_json, receipt, written(receipt))
+        if "expired" in receipt["degraded"] or "deleted" in receipt["degraded"]:
+            click.echo(f"wellkept: {slug} was forgotten and stays so; bring it back with --again", err=True)
 
     command.help = f"""Keep FILE (Markdown, `-` for standard input) as the page SLUG.
 
@@ -75,9 +86,10 @@ def bank(session: str, file: Path, as_json: bool, source: str | None, data_dir: 
     messages = parse(read_text(file))
     if not messages:
         raise BadFile(f"{file}: holds no conversation that can be read; each turn needs a speaker, as `You: ...`")
+    scope, _ = settings.place(here())
     memory = open_memory(settings)
     try:
-        receipt = memory.bank(settings.source, session, messages, extractor=open_extractor(settings))
+        receipt = memory.bank(scope, session, messages, extractor=open_extractor(settings))
     finally:
         memory.close()
     facts = "1 fact" if len(receipt.facts) == 1 else f"{len(receipt.facts)} facts"
@@ -88,35 +100,94 @@ def bank(session: str, file: Path, as_json: bool, source: str | None, data_dir: 
 
 
 @click.command("import")
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--again", is_flag=True, help="Bring back pages that were forgotten.")
 @common
-def import_(directory: Path, as_json: bool, source: str | None, data_dir: Path | None) -> None:
-    """Keep every Markdown file below DIRECTORY as a page named by its path.
+def import_(path: Path, again: bool, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    """Keep every Markdown file below the folder PATH as a page named by its path; or what an export wrote into PATH.
 
-    A file that is refused is named, and the others are kept; the exit code is then 1.
+    Of a folder: hidden files and folders, empty files and links that lead out of it are left out, and counted. A file
+    that is refused is named, and the others are kept; the exit code is then 1. What was forgotten stays forgotten,
+    unless --again.
+
+    Of an export: all that is not there is kept as it stood, with its labels and times, what was forgotten as
+    forgotten; what is there stays as it is. What the export calls confirmed stays so only when you say it at a
+    terminal. All of it is kept, or nothing.
 
     \b
-    Example:
+    Examples:
       wellkept import ~/notes
+      wellkept export --out memory.ndjson && wellkept import memory.ndjson --data-dir ~/second
     """
-    if not directory.is_dir():
-        raise click.BadParameter(f"{directory} is not a directory", param_hint="DIRECTORY")
-    files = sorted(path for path in directory.rglob("*.md") if path.is_file())
+    if path.is_dir():
+        _import_folder(path, again, as_json, source, data_dir)
+    else:
+        _import_export(path, as_json, source, data_dir)
+
+
+def _import_folder(directory: Path, again: bool, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    found = markdown_below(directory)
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     refused: list[str] = []
+    forgotten: list[str] = []
     with opened(source, data_dir) as (memory, scope):
-        for path in _with_progress(files):
+        for path in _with_progress(list(found.files)):
             slug = path.relative_to(directory).with_suffix("").as_posix()
             try:
-                counts[memory.put_page(scope, slug, read_text(path)).status] += 1
+                check_size(path)
+                content = read_text(path)
+                kept = None if again else memory.store.get_page(scope, slug)
+                if kept is not None and kept.status in ("expired", "deleted"):
+                    forgotten.append(slug)
+                    continue
+                counts[memory.put_page(scope, slug, content, again=again).status] += 1
             except (InvalidInput, BadFile) as error:
                 refused.append(str(error) if isinstance(error, BadFile) else f"{path}: {error}")
-    summary = ", ".join(f"{count} {status}" for status, count in counts.items())
-    report(as_json, {**counts, "refused": refused}, summary)
+    summary = [f"{count} {status}" for status, count in counts.items()]
+    if forgotten:
+        summary.append(f"{len(forgotten)} forgotten before and left so")
+    if found.skipped:
+        reasons = ", ".join(f"{count} {why}" for why, count in sorted(found.skipped.items()))
+        summary.append(f"{sum(found.skipped.values())} left out ({reasons})")
+    told = {**counts, "refused": refused, "forgotten": forgotten, "skipped": dict(sorted(found.skipped.items()))}
+    report(as_json, told, ", ".join(summary))
+    if forgotten:
+        click.echo(f"wellkept: forgotten before, as {forgotten[0]}; bring them back with --again", err=True)
     for line in refused:
         click.echo(f"wellkept: refused {line}", err=True)
     if refused:
         raise SystemExit(1)
+
+
+def _import_export(file: Path, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    from wellkept.ingest.exported import read
+    from wellkept.ingest.restoring import moved
+
+    if not file.exists() and str(file) != "-":
+        raise click.BadParameter(f"there is no {file}", param_hint="PATH")
+    text = read_text(file)
+    try:
+        items = list(read(text.split("\n")))
+    except InvalidInput as error:
+        raise InvalidInput(str(file), f"{error}. Nothing was kept") from None
+    with opened(source, data_dir) as (memory, scope):
+        if source is not None:
+            items = list(moved(items, scope))
+        items = _vouched(items)
+        done = memory.restore(items)
+    said = f"{done.pages} pages and {done.facts} facts kept, {done.there} there before"
+    report(as_json, plain(done), said)
+
+
+def _vouched(items: list[Page | Fact]) -> list[Page | Fact]:
+    """The items, those that were confirmed still so where a person at a terminal says it; else as their owner's."""
+    confirmed = sum(item.trust is Trust.USER_CONFIRMED for item in items)
+    if not confirmed:
+        return items
+    if at_a_terminal() and typed_back(f"vouch for the {confirmed} that the file calls confirmed"):
+        return items
+    click.echo(f"wellkept: {confirmed} were confirmed; kept as user-written, as no person vouches for them", err=True)
+    return [replace(item, trust=Trust.USER_WRITTEN) if item.trust is Trust.USER_CONFIRMED else item for item in items]
 
 
 def _with_progress(files: list[Path]) -> Iterator[Path]:

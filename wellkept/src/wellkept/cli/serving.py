@@ -88,16 +88,19 @@ def user_prompt(harness: str, as_json: bool, source: str | None, data_dir: Path 
     from datetime import UTC, datetime
     from importlib import import_module
 
+    from wellkept.hooks.where import asked_of
     from wellkept.model import Budget
     from wellkept.settings import open_memory
 
     settings = settings_of(source, data_dir)
     memory = open_memory(settings)
     try:
+        stdin = sys.stdin.buffer.read()
+        asked, scope = asked_of(memory, settings.source, settings.bound, stdin, settings.home)
         said = import_module(HOOKS[harness]).answer(
-            memory,
-            settings.source,
-            sys.stdin.buffer.read(),
+            asked,
+            scope,
+            stdin,
             roots=settings.transcript_roots,
             budget=Budget(),
             now=datetime.now(UTC),

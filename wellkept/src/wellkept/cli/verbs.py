@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wellkept.cli.frame import ask, common, report, verb_options, written
+from wellkept.cli.frame import ask, common, elsewhere, report, verb_options, written
 from wellkept.verbs import VERBS
 
 Answer = Mapping[str, Any]
@@ -47,7 +47,7 @@ def _item(item: Answer) -> str:
 
 def _standing(item: Answer) -> str:
     """Who wrote it, and how it stands where it is not current."""
-    return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}")
+    return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}") + elsewhere(item)
 
 
 def _recalled(found: Answer) -> str:

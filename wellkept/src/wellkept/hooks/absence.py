@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 CAPTURES = ("stop", "pre-compact", "session-end")
-KEPT_FIELDS = ("session_id", "transcript_path")
+KEPT_FIELDS = ("session_id", "transcript_path", "cwd")
 """What is written down of an event: where the conversation is, and nothing that was said."""
 WAITING = 1000
 """So many events are kept at most."""
@@ -37,21 +37,26 @@ def meet(
     if not os.path.isdir(data_dir):
         return b""
     if event in CAPTURES and reason not in NOTHING_LOST:
-        write_down(data_dir, harness, event, stdin)
+        write_down(data_dir, harness, event, source, stdin)
     if reason != "no_daemon":
         return b""
     start(data_dir, source)
+    log = os.path.join(data_dir, "daemon.log")
+    before = os.stat(log).st_size
     if event != "session-start" and not (harness == "openclaw" and event in CAPTURES):
         return b""
     while time.monotonic() < until - 0.02:
         time.sleep(0.02)
+        # A daemon that serves has nothing to say there.
+        if os.stat(log).st_size > before:
+            return b""
         answer = again()
         if answer is not None:
             return answer
     return b""
 
 
-def write_down(data_dir: str, harness: str, event: str, stdin: bytes) -> None:
+def write_down(data_dir: str, harness: str, event: str, source: str, stdin: bytes) -> None:
     """Keep the event until a daemon takes it; one of each session is enough, because it says where all of it is."""
     fields = strings_on_top(stdin.decode("utf-8", "replace"))
     if "transcript_path" not in fields:
@@ -70,7 +75,8 @@ def write_down(data_dir: str, harness: str, event: str, stdin: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(fresh, flags, 0o600)
     try:
-        os.write(descriptor, f'{{"harness":"{harness}","event":"{event}"{kept}}}\n'.encode())
+        bound = ',"source":"@project"' if source == "@project" else ""
+        os.write(descriptor, f'{{"harness":"{harness}","event":"{event}"{bound}{kept}}}\n'.encode())
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -10,6 +10,7 @@ DEGRADED: Mapping[str, str] = {
     "vectors_pending": "no vectors yet; run wellkept embed",
     "embedder_mismatch": "the vectors are another model's; run wellkept embed --again",
     "embedder_failed": "the model for meaning failed; see wellkept embed",
+    "read_only": "the memory may not be written, so what is told now is not kept",
     "no_reranker": "not ranked anew, as no reranker is set (reranker_url in settings.toml)",
     "rerank_failed": "not ranked anew, as the reranker failed",
     "rerank_timeout": "not ranked anew, as the reranker took too long",

@@ -17,8 +17,9 @@ from wellkept.hooks import HOOKS
 from wellkept.memory import Memory
 from wellkept.model import Message
 from wellkept.serve.heartbeat import Heartbeat
-from wellkept.serve.ipc import Door, check_private, install_secret
+from wellkept.serve.ipc import Door, install_secret
 from wellkept.serve.kinds import Desk
+from wellkept.serve.private import check_private
 from wellkept.serve.waiting import Waiting
 from wellkept.serve.worker import Worker
 from wellkept.settings import Settings, make_private, open_memory
@@ -76,6 +77,7 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
             test_clock=test_clock is not None,
             hooks_on=settings.hooks,
             roots=settings.transcript_roots,
+            home=settings.home,
             budget_s=settings.budget_ms / 1000,
             begin_s=settings.budget_ms * 1.5 / 1000,
             keep_s=settings.budget_ms * 3 / 1000,
@@ -88,6 +90,8 @@ def opened(settings: Settings, test_clock: Path | None = None) -> Iterator[Door]
             raise StoreUnavailable.for_file(settings.socket, error) from None
         door.also = Waiting(settings.data_dir / "waiting", desk, heartbeat).look
         stack.callback(_close, door, settings.socket)
+        with suppress(OSError):  # what kept an earlier one from starting does so no longer
+            os.truncate(settings.daemon_log, 0)
         yield door
 
 

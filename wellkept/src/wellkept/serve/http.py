@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wellkept import __version__, verbs
 from wellkept.errors import (
@@ -212,6 +212,23 @@ def _typed(route: Route, name: str, text: str) -> object:
     return {"true": True, "false": False}.get(text, text) if kind == "switch" else text
 
 
+def _one_at_a_time() -> Response:
+    """The answer to several messages of MCP in one list, which its newer versions do not have."""
+    error = {"code": -32600, "message": "a list of messages is not served; send each by itself"}
+    said = {"jsonrpc": "2.0", "id": None, "error": error}
+    return Response(msgspec.json.encode(said), 400, media_type="application/json")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """What brings a body that was read already, and then whatever still comes."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
 class _Guarded:
     """An application that only the holder of a token reaches; the token goes along in the scope."""
 
@@ -224,7 +241,11 @@ class _Guarded:
         try:
             with self._busy:
                 token = await run_sync(_token, self._desk, Request(scope))
-                await self._app({**scope, "wellkept.token": token}, receive, send)
+                body = await _body(Request(scope, receive))
+                if body.lstrip()[:1] == b"[":
+                    await _one_at_a_time()(scope, receive, send)
+                    return
+                await self._app({**scope, "wellkept.token": token}, _replayed(body, receive), send)
         except WellkeptError as error:
             await refusal(error)(scope, receive, send)
 

@@ -26,6 +26,7 @@ from typing import Any
 import msgspec
 
 from wellkept.errors import DaemonError, DaemonUnavailable, StoreUnavailable, Unauthorized
+from wellkept.projects import BY_PROJECT, OWN
 from wellkept.serve.heartbeat import Heartbeat
 from wellkept.serve.kinds import Desk, Refused, Reply, answer, body_limit, error_reply
 
@@ -34,20 +35,6 @@ READ_S = 5.0
 """How long a peer may take to send its request, or to read the answer."""
 
 _SECRET = re.compile(rb"[0-9a-f]{64}\n")
-
-
-def check_private(directory: Path) -> None:
-    """DaemonError unless the directory, and a link that leads to it, is this user's and closed to all others."""
-    try:
-        status, entry = directory.stat(), directory.lstat()
-    except OSError as error:
-        raise DaemonError(f"{directory}: {error.strerror or error}") from None
-    if not stat.S_ISDIR(status.st_mode):
-        raise DaemonError(f"{directory}: not a directory")
-    if {status.st_uid, entry.st_uid} != {os.geteuid()}:
-        raise DaemonError(f"{directory}: belongs to another user; use a data directory of your own")
-    if status.st_mode & 0o077:
-        raise DaemonError(f"{directory}: open to other users; close it: chmod 700 {directory}")
 
 
 def install_secret(directory: Path) -> bytes:
@@ -183,13 +170,14 @@ class _Visit(BaseHTTPRequestHandler):
             raise Refused("unauthorized")
         if self.headers.get("wellkept-protocol") != PROTOCOL:
             raise Refused("unsupported_protocol")
-        bound = self.headers.get("wellkept-source")
-        if bound is not None and bound.encode("latin-1", "replace") != self.server.desk.source.encode():
+        said, own = self.headers.get("wellkept-source"), self.server.desk.source
+        bound = own if said is None else said.encode("latin-1", "replace").decode("utf-8", "replace")
+        if bound != own and (bound, own) != (BY_PROJECT, OWN):
             raise Refused("source_mismatch")
         prefix, _, kind = self.path.partition("/ipc/")
         if prefix or not kind:
             raise Refused("unsupported_kind")
-        return answer(self.server.desk, kind, self._body(body_limit(kind)))
+        return answer(self.server.desk, kind, self._body(body_limit(kind)), bound)
 
     def _body(self, limit: int) -> bytes:
         lengths = self.headers.get_all("content-length", [])

@@ -24,6 +24,7 @@ from wellkept.errors import InvalidInput
 from wellkept.hooks import CAPTURES, HOOKS, SESSION_START, USER_PROMPT, openclaw
 from wellkept.hooks.keeping import NothingHeard, NotYet, keep
 from wellkept.hooks.prompt import STDIN_BYTES, HookAnswer, trim
+from wellkept.hooks.where import asked_of, kept_in
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Role, TurnContext
 from wellkept.serve.heartbeat import Beat
@@ -74,6 +75,7 @@ class Desk:
     test_clock: bool = False
     hooks_on: bool = True
     roots: tuple[Path, ...] = ()
+    home: Path = Path("/")
     budget_s: float = 0.4
     begin_s: float = 0.6
     keep_s: float = 1.2
@@ -108,11 +110,11 @@ def body_limit(kind: str) -> int:
     return STDIN_BYTES if kind.startswith("hook/") else BODY_BYTES
 
 
-def answer(desk: Desk, kind: str, body: bytes) -> Reply:
-    """The reply to one request. Refused when it is not served."""
+def answer(desk: Desk, kind: str, body: bytes, bound: str = "") -> Reply:
+    """The reply to one request, from a hook that is bound to a source. Refused when it is not served."""
     head, *rest = kind.split("/")
     if head == "hook" and len(rest) == 2 and rest[0] in HOOKS:
-        return _hook(desk, rest[0], rest[1], body)
+        return _hook(desk, rest[0], rest[1], body, bound)
     if kind == "turn_context":
         return _turn_context(desk, _decoded(body, _TurnContextRequest))
     if kind == "ping":
@@ -131,13 +133,13 @@ def _ping(desk: Desk, request: _PingRequest) -> Reply:
     return Reply(msgspec.json.encode({"ok": True, **who}))
 
 
-def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
+def _hook(desk: Desk, harness: str, event: str, stdin: bytes, bound: str) -> Reply:
     began = time.monotonic()
     module = import_module(HOOKS[harness])
     if event in CAPTURES:
-        said = keep_heard(desk, module, stdin, desk.keep_s)
+        said = keep_heard(desk, module, stdin, desk.keep_s, bound)
     elif event in (SESSION_START, USER_PROMPT):
-        said = _hook_answer(desk, module, event, stdin)
+        said = _hook_answer(desk, module, event, stdin, bound)
     else:
         said = HookAnswer(b"", "silent", "")
     ms = (time.monotonic() - began) * 1000
@@ -151,7 +153,9 @@ def _hook(desk: Desk, harness: str, event: str, stdin: bytes) -> Reply:
     )
 
 
-def keep_heard(desk: Desk, module: ModuleType, stdin: bytes, wait_s: float | None = None) -> HookAnswer:
+def keep_heard(
+    desk: Desk, module: ModuleType, stdin: bytes, wait_s: float | None = None, bound: str = ""
+) -> HookAnswer:
     """Keep what an event's conversation holds, durably before this returns; one conversation at a time.
 
     Reading and masking are done in this thread, so that prompts need not wait for them. Refused "busy" when it takes
@@ -165,7 +169,8 @@ def keep_heard(desk: Desk, module: ModuleType, stdin: bytes, wait_s: float | Non
     try:
         heard = module.heard(stdin, desk.roots)
         run = partial(_run_until, desk.worker, until)
-        kept = keep(desk.memory, desk.source, heard, desk.clock(), run=run, until=until)
+        source = run(lambda: kept_in(desk.memory, desk.source, bound or desk.source, stdin, desk.home, heard.session))
+        kept = keep(desk.memory, source, heard, desk.clock(), run=run, until=until)
     except NothingHeard as nothing:
         outcome = "silent" if nothing.reason == "empty_window" else "failed"
         return HookAnswer(module.SILENCE, outcome, nothing.reason)
@@ -183,15 +188,16 @@ def _run_until(worker: Worker, until: float | None, job: Callable[[], T]) -> T:
     return worker.run(job, None if until is None else max(0.0, until - time.monotonic()))
 
 
-def _hook_answer(desk: Desk, module: ModuleType, event: str, stdin: bytes) -> HookAnswer:
+def _hook_answer(desk: Desk, module: ModuleType, event: str, stdin: bytes, bound: str) -> HookAnswer:
     def job() -> HookAnswer:
         now = desk.clock()
+        memory, source = asked_of(desk.memory, desk.source, bound or desk.source, stdin, desk.home)
         if event == USER_PROMPT:
             how = {"roots": desk.roots, "budget": Budget(), "now": now, "hooks_on": desk.hooks_on}
-            return cast(HookAnswer, module.answer(desk.memory, desk.source, stdin, **how))
+            return cast(HookAnswer, module.answer(memory, source, stdin, **how))
         if not desk.hooks_on:
             return HookAnswer(module.SILENCE, "disabled", "")
-        return cast(HookAnswer, module.begin(desk.memory, desk.source, stdin, now=now))
+        return cast(HookAnswer, module.begin(memory, source, stdin, now=now))
 
     try:
         return desk.worker.run(job, desk.budget_s if event == USER_PROMPT else desk.begin_s)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from wellkept import __version__, verbs
 from wellkept.errors import NotFound, WellkeptError
 from wellkept.serve.routes import Desk
+from wellkept.together import seen
 from wellkept.verbs import VERBS, Caller, Verb
 
 INSTRUCTIONS = (
@@ -48,8 +49,8 @@ def mounted(desk: Desk, app: FastAPI) -> ASGIApp:
 
 
 def tools() -> list[types.Tool]:
-    """The verbs that agents have, as tools."""
-    return [_tool(verb) for verb in VERBS.values() if "mcp" in verb.doors]
+    """The verbs that agents have, as tools. What only the owner does is refused when it is called, and not offered."""
+    return [_tool(verb) for verb in VERBS.values() if "mcp" in verb.doors and verb.effect != "owner"]
 
 
 def _tool(verb: Verb) -> types.Tool:
@@ -70,7 +71,8 @@ async def _call_tool(desk: Desk, context: Any, params: types.CallToolRequestPara
     try:
         if params.name in VERBS and "mcp" not in VERBS[params.name].doors:
             raise NotFound(f"there is no tool {params.name!r}")
-        found = await run_sync(partial(verbs.call, desk.memory, params.name, params.arguments or {}, caller))
+        memory = seen(desk.memory, token.also)
+        found = await run_sync(partial(verbs.call, memory, params.name, params.arguments or {}, caller))
     except WellkeptError as error:
         return _result(verbs.problem(error), refused=True)
     return _result(found, refused=False)

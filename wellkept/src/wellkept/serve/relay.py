@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from wellkept.errors import DaemonUnavailable, NotFound, SettingsError, StoreUnavailable
+from wellkept.errors import DaemonError, DaemonUnavailable, NotFound, SettingsError, StoreUnavailable
+from wellkept.serve.private import check_private
 from wellkept.serve.tokens import Tokens
 
 START_S = 30.0
@@ -38,6 +39,7 @@ class Place:
     data_dir: Path
     source: str
     principal: str
+    also: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -61,7 +63,8 @@ def _token(place: Place) -> Iterator[str]:
     """A token of the relay's own, gone when it ends."""
     tokens = Tokens(place.data_dir / "tokens.json")
     lasts = timedelta(days=_TOKEN_DAYS)
-    text, kept = tokens.add(place.principal, place.source, ("read", "write", "cite"), lasts, datetime.now(UTC))
+    scopes = ("read", "write", "cite")
+    text, kept = tokens.add(place.principal, place.source, scopes, lasts, datetime.now(UTC), also=place.also)
     try:
         yield text
     finally:
@@ -78,7 +81,7 @@ def _answers(server: _Server, line: bytes) -> Iterator[bytes]:
     number = message.get("id") if isinstance(message, dict) else None
     try:
         status, body = server.ask(line.strip(), message if isinstance(message, dict) else {})
-    except (OSError, HTTPException, DaemonUnavailable) as error:
+    except (OSError, HTTPException, DaemonError) as error:
         yield from [] if number is None else [_error(number, _INTERNAL, f"the memory cannot be asked: {error}")]
         return
     if not body or (status >= 400 and not _is_message(body)):
@@ -151,6 +154,7 @@ class _Server:
 
 def _connected(place: Place) -> HTTPConnection:
     if not _reachable(place):
+        check_private(place.data_dir)  # the server would refuse it too, a second later
         _start(place)
     address = urlsplit(_url(place) or "")
     return HTTPConnection(address.hostname or "", address.port, timeout=ANSWER_S)
@@ -176,6 +180,13 @@ def _reachable(place: Place) -> bool:
         connection.close()
 
 
+def _last_line(log: Path) -> str:
+    with suppress(OSError):
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1].removeprefix("wellkept: ") if lines else ""
+    return ""
+
+
 def _start(place: Place) -> None:
     """Start a server and wait until it answers; where another relay was first, wait for that one."""
     log = place.data_dir / "serve.log"
@@ -189,7 +200,12 @@ def _start(place: Place) -> None:
     while time.monotonic() < deadline:
         if _reachable(place):
             return
-        if process.poll() is not None and not _reachable(place) and time.monotonic() > deadline - START_S + 10:
-            break
+        if process.poll() is not None and not _reachable(place):
+            said = _last_line(log)
+            # Another relay's server may be on its way; whatever else ended ours will end the next one too.
+            if said and "already serves" not in said:
+                raise DaemonUnavailable(f"the server of {place.data_dir} cannot start: {said}")
+            if time.monotonic() > deadline - START_S + 10:
+                break
         time.sleep(0.05)
     raise DaemonUnavailable(f"no server answers for {place.data_dir}. Look into {log}, or start one: wellkept serve")

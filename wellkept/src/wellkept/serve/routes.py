@@ -12,6 +12,7 @@ from wellkept.errors import InvalidInput, NotFound, StoreUnavailable, WellkeptEr
 from wellkept.memory import Memory
 from wellkept.serve import items
 from wellkept.serve.tokens import Token, Tokens
+from wellkept.together import seen
 from wellkept.verbs import Argument, Caller, Effect, Verb, read_arguments
 
 API_VERSION = 1
@@ -316,6 +317,7 @@ def ask(desk: Desk, route: Route, token: Token, given: Mapping[str, Any]) -> dic
     caller = Caller(token.source, "agent", token.principal, frozenset(token.scopes), desk.clock())
     verbs.allow(route.takes.effect, caller, route.name)
     named = {route.renamed.get(name, name): value for name, value in given.items()}
+    desk = replace(desk, memory=seen(desk.memory, token.also))
     if route.takes is verbs.VERBS.get(route.name):
         return route.answer(Request(desk, caller, token, named))
     return route.answer(Request(desk, caller, token, read_arguments(route.takes, named)))

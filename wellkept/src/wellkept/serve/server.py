@@ -13,13 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from wellkept.errors import SettingsError, StoreUnavailable
+from wellkept.errors import BadRequest, SettingsError, StoreUnavailable
 from wellkept.serve import http
 from wellkept.serve.daemon import file_clock, only_one, real_clock
-from wellkept.serve.ipc import check_private
 from wellkept.serve.mcp import mounted
+from wellkept.serve.private import check_private
 from wellkept.serve.routes import Desk
 from wellkept.serve.tokens import Tokens
 from wellkept.settings import Settings, make_private, open_memory
@@ -81,7 +83,13 @@ def _run(
     watched = _Watched(app)
     # 8 MiB of arguments are read by the application itself; a header line has no business to be long.
     config = uvicorn.Config(
-        watched, log_config=None, access_log=False, server_header=False, lifespan="on", timeout_graceful_shutdown=5
+        watched,
+        http=_Http,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=5,
     )
     server = _Server(config, watched, idle_s, lambda: _ready(place, url, ready))
     # uvicorn sends itself the signal again once it has stopped; by then everything must still be put away.
@@ -110,6 +118,26 @@ def _ready(place: Path, url: str, ready: Callable[[str], None] | None) -> None:
         raise StoreUnavailable.for_file(place, error) from None
     if ready is not None:
         ready(url)
+
+
+class _Http(H11Protocol):
+    """HTTP/1.1, that refuses what it cannot read in the form of all other refusals."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Say it and hang up."""
+        refused = http.refusal(
+            BadRequest("the request cannot be read as HTTP; its headers may have 64 KiB, and a token has 65 characters")
+        )
+        kept = ("content-type", "content-length")
+        fields = [(name, value) for name, value in refused.raw_headers if name.decode() in kept]
+        parts = (
+            h11.Response(status_code=400, headers=[*fields, (b"connection", b"close")], reason=b"Bad Request"),
+            h11.Data(data=bytes(refused.body)),
+            h11.EndOfMessage(),
+        )
+        for part in parts:
+            self.transport.write(self.conn.send(part) or b"")
+        self.transport.close()
 
 
 class _Watched:

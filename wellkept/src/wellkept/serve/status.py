@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,25 @@ from wellkept.settings import Settings
 
 PING_S = 1.0
 TAIL_BYTES = 64 * 1024
+TAIL_LINES = 500
+PASSING, PASSING_TIMES = frozenset({"no_daemon", "deadline"}), 3
+"""What a hook that finds no daemon, or a busy machine, meets now and then."""
+OTHER_STEP = "Run by hand what fails: wellkept hook user-prompt, wellkept recall"
+NEXT_STEPS: tuple[tuple[str, str], ...] = (
+    ("no_daemon", "Start one and see what it says: wellkept daemon"),
+    ("stale_daemon", "The daemon is of another version; end it, and the next hook starts a new one"),
+    ("ipc_unavailable", "The daemon hangs or is busy; end it, and the next hook starts a new one"),
+    (
+        "unauthorized",
+        "The daemon does not know the secret beside its socket; end it, and the next hook starts a new one",
+    ),
+    ("source_mismatch", "The daemon serves another source; end it, and run: wellkept install {harness}"),
+    ("deadline", "Memory answers too late; see how long it takes: wellkept hook time PROMPT --harness {harness}"),
+    ("transcript_", "The conversation cannot be read there; add its folder to transcript_roots in settings.toml"),
+    ("no_stdin", "The harness sends no event that can be read; bring it, or wellkept, up to date"),
+    ("exception:Store", "The memory cannot be used; see why: wellkept recall anything"),
+)
+"""How a reason begins -> what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +50,16 @@ class Installed:
     file: str
     events: tuple[str, ...]
     trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A hook whose last events came to nothing: since when, why as its log says, and what to do."""
+
+    event: str
+    at: str
+    reason: str
+    next_step: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +75,12 @@ class Status:
     """The hooks' last log lines, oldest first."""
     hooks_on: bool = True
     """Off: the owner has switched all hooks off, which is no trouble."""
+    failing: tuple[Failing, ...] = ()
 
     @property
     def is_well(self) -> bool:
-        """Nothing that is installed is broken, and no daemon refuses. One that sleeps is well."""
-        return not self.trouble and not any(one.trouble for one in self.harnesses)
+        """Nothing that is installed is broken or fails, and no daemon refuses. One that sleeps is well."""
+        return not self.trouble and not self.failing and not any(one.trouble for one in self.harnesses)
 
 
 def look(settings: Settings, homes: Mapping[str, Path], lines: int = 5) -> Status:
@@ -65,15 +96,41 @@ def look(settings: Settings, homes: Mapping[str, Path], lines: int = 5) -> Statu
             trouble = str(error)
     if daemon is not None and daemon.get("version") != __version__:
         trouble = f"is wellkept {daemon.get('version')}, and this is {__version__}. End it: kill {daemon.get('pid')}"
+    harnesses = tuple(_installed(harness, homes[harness], settings) for harness in HOOKS)
+    if daemon is None and not trouble and (said := _last_said(settings.daemon_log)):
+        trouble = f"cannot start: {said}"
     return Status(
-        tuple(_installed(harness, homes[harness], settings) for harness in HOOKS),
+        harnesses,
         str(settings.socket),
         daemon,
         trouble,
         len(files(settings.data_dir / "waiting")),
         tuple(_last(settings.socket.with_name("heartbeat.jsonl"), lines)),
         settings.hooks,
+        failing(harnesses, _last(settings.socket.with_name("heartbeat.jsonl"), TAIL_LINES)) if settings.hooks else (),
     )
+
+
+def failing(harnesses: Sequence[Installed], beats: Sequence[Mapping[str, Any]]) -> tuple[Failing, ...]:
+    """The installed hooks whose last event failed; of what may pass by itself, those that failed three times."""
+    found = []
+    for name in (f"{one.harness}/{event}" for one in harnesses for event in one.events):
+        mine = [beat for beat in beats if beat.get("event") == name]
+        failed = list(takewhile(lambda beat: beat.get("outcome") == "failed", reversed(mine)))
+        reason = str(failed[0].get("reason", "")) if failed else ""
+        if failed and (reason not in PASSING or len(failed) >= PASSING_TIMES):
+            step = next((step for begins, step in NEXT_STEPS if reason.startswith(begins)), OTHER_STEP)
+            step = step.format(harness=name.partition("/")[0])
+            found.append(Failing(name, str(failed[0].get("ts", "")), reason, step))
+    return tuple(found)
+
+
+def _last_said(log: Path) -> str:
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1].removeprefix("wellkept: ") if lines else ""
 
 
 def _installed(harness: str, home: Path, settings: Settings) -> Installed:

@@ -38,6 +38,8 @@ class Token:
     created_at: str
     expires_at: str
     digest: str
+    also: tuple[str, ...] = ()
+    """Sources that its reads look into too."""
 
     def expired(self, now: datetime) -> bool:
         """Whether its time is over."""
@@ -53,7 +55,14 @@ class Tokens:
         self._known: dict[str, Token] = {}
 
     def add(
-        self, principal: str, source: str, scopes: Collection[str], lasts: timedelta, now: datetime
+        self,
+        principal: str,
+        source: str,
+        scopes: Collection[str],
+        lasts: timedelta,
+        now: datetime,
+        *,
+        also: tuple[str, ...] = (),
     ) -> tuple[str, Token]:
         """A new token, which is told this once, and what is kept of it. InvalidInput for what it may not be."""
         if not _PRINCIPAL.fullmatch(principal):
@@ -69,7 +78,7 @@ class Tokens:
         text = f"wk_{number}_{secret}"
         held = tuple(scope for scope in SCOPES if scope in scopes)
         times = (now.isoformat(timespec="seconds"), (now + lasts).isoformat(timespec="seconds"))
-        token = Token(number, principal, source, held, *times, hashlib.sha256(text.encode()).hexdigest())
+        token = Token(number, principal, source, held, *times, hashlib.sha256(text.encode()).hexdigest(), also)
         with self._changing() as known:
             for old in [one.id for one in known.values() if one.expired(now - LONGEST)]:
                 del known[old]
@@ -149,7 +158,8 @@ def _tokens(path: Path, text: str) -> dict[str, Token]:
         read = json.loads(text)
         if read["schema_version"] != SCHEMA_VERSION:
             raise SettingsError(f"{path}: of another version of wellkept. Install that, or remove the file")
-        tokens = [replace(token, scopes=tuple(token.scopes)) for row in read["tokens"] if (token := Token(**row))]
+        rows = [Token(**row) for row in read["tokens"]]
+        tokens = [replace(token, scopes=tuple(token.scopes), also=tuple(token.also)) for token in rows]
         for token in tokens:
             datetime.fromisoformat(token.expires_at).astimezone(UTC)
         return {token.id: token for token in tokens}

@@ -56,7 +56,7 @@ class Waiting:
                 taken.unlink()
             return True
         try:
-            said = keep_heard(self.desk, module, msgspec.json.encode(event))
+            said = keep_heard(self.desk, module, msgspec.json.encode(event), bound=event.get("source", ""))
         except Refused:
             return False
         lost = said.outcome == "failed" and said.reason.startswith("exception:")

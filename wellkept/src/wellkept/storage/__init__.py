@@ -109,6 +109,9 @@ class Store(Protocol):
     def index(self) -> SearchIndex:
         """What searches read."""
 
+    read_only: bool
+    """It can be read, and refuses every write with StoreUnavailable."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
 
@@ -157,6 +160,12 @@ class Store(Protocol):
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id. Active facts
         of that session page that are not given again become expired. With `session_page` None the facts are added,
         and one that was ended is told anew. A fact of a session page that was ended by a mark stays ended.
+        """
+
+    def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
+        """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
+
+        One that is there, with the same words, about the same, recorded at the same time, is left as it stands.
         """
 
     def facts(

@@ -11,11 +11,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import apsw
 import regex  # type: ignore[import-untyped]
@@ -62,6 +63,11 @@ _KNOWN_SOURCES = 16
 _REPLY_MICROSECONDS = 2 * 86_400 * 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+_OF_WRITERS = frozenset({"journal_mode", "synchronous", "secure_delete"})
+_OLD_AND_CLOSED = (
+    "it was written by an older wellkept, and may not be written. Allow writing to the file and its folder once"
+)
 
 # What each pragma must read back as; WAL does not exist for a database in memory.
 _PRAGMAS: tuple[tuple[str, object], ...] = (
@@ -248,6 +254,22 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
 RETURNING id
 """
 
+_ADD_FACT_AS = """
+INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
+  event_id, quote_start, quote_end, content_origin, source, session_page, text_hash, entity, status, recorded_at, id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)
+RETURNING id
+"""
+
+# One that is active now counts as the same whenever it was recorded: there is only one of those.
+_FACT_AS_TOLD = """
+SELECT id FROM facts
+WHERE source = ?1 AND ifnull(session_page, '') = ifnull(?2, '') AND text_hash = ?3
+  AND ifnull(entity, '') = ifnull(?4, '') AND (recorded_at IS ?5 OR status = 'active')
+ORDER BY recorded_at IS ?5 DESC, id
+LIMIT 1
+"""
+
 _RETELL_FACT = """
 UPDATE facts SET text = ?, mention = ?, kind = ?, confidence = ?, trust = ?, valid_from = ?, valid_until = ?,
   told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?, content_origin = ?
@@ -260,7 +282,9 @@ WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELEC
 RETURNING id, trust
 """
 
-_LOG = "INSERT INTO journal (source, kind, item, change, because, trust, at, before) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_LOG = """
+INSERT INTO journal (source, kind, item, change, because, trust, at, before, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 
 _OLD_PAGE = """
 SELECT id, trust, iif(type = 'conversation', NULL, content) FROM pages JOIN page_texts ON page_id = pages.id
@@ -327,7 +351,8 @@ class SqliteStore:
 
     Writes of one process take turns and are on the disk when they return; reads go on beside them and see what
     is committed, or, inside a transaction, what it wrote itself. Raises StoreUnavailable when the file cannot
-    be used and InvalidInput for a value that no text column can hold.
+    be used and InvalidInput for a value that no text column can hold. A file that may not be written is `read_only`:
+    it is read as it is, and every write is refused.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -340,6 +365,7 @@ class SqliteStore:
         self._names_written = 0
         self._known: dict[str, _Known] = {}
         self._counted: dict[str, tuple[tuple[int, int], int]] = {}
+        self.read_only = False
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -383,6 +409,8 @@ class SqliteStore:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
+        if self.read_only:
+            raise self._unavailable(apsw.ReadOnlyError())
         with self._writes:
             begin, commit, rollback = _steps(self._depth)
             self._run(self._writer, begin)
@@ -475,7 +503,7 @@ class SqliteStore:
 
     def _log(self, page: Page, change: ChangeKind, before: _Value) -> None:
         at = _moment("updated_at", page.updated_at)
-        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before))
+        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before, None))
 
     def _index(self) -> None:
         """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
@@ -697,7 +725,7 @@ class SqliteStore:
     def _log_fact(
         self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value
     ) -> None:
-        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before))
+        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, None))
 
     def _put_fact(self, session_page: str | None, fact: Fact, now: int | None) -> int:
         text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
@@ -722,6 +750,27 @@ class SqliteStore:
             change: ChangeKind = "updated" if status == "active" else "restored"
             self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, text if retold else None)
         return int(fact_id)
+
+    def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
+        """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
+
+        One that is there, with the same words, about the same, recorded at the same time, is left as it stands.
+        """
+        _check_optional("session_page", session_page)
+        _check_fact("fact", replace(fact, status="active"), fact.source)
+        recorded = _moment("recorded_at", fact.recorded_at)
+        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
+        with self.transaction():
+            self.add_source(Source(fact.source))
+            there = self._change(_FACT_AS_TOLD, (fact.source, session_page, text_hash, fact.entity, recorded))
+            if there:
+                return int(there[0][0]), False
+            taken = fact.id is None or self._change("SELECT 1 FROM facts WHERE id = ?", (fact.id,))
+            identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
+            ((fact_id,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, None if taken else fact.id))
+            self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None)
+        return int(fact_id), True
 
     def facts(
         self,
@@ -803,11 +852,11 @@ class SqliteStore:
                 changed = self._change(_MARK_PAGE, (mark.status, trust, mark.superseded_by, source, item.key))
             else:
                 successor = None if mark.superseded_by is None else int(mark.superseded_by)
-                standing: _Values = (mark.status, trust, successor, at, mark.because)
+                standing: _Values = (mark.status, trust, successor, at, mark.because or None)
                 changed = self._change(_MARK_FACT, (*standing, source, int(item.key)))
             because = f"{mark.because}: {mark.reason}" if mark.reason else mark.because
             for (tier,) in changed:
-                self._change(_LOG, (source, item.kind, item.key, mark.change, because, tier, at, None))
+                self._change(_LOG, (source, item.kind, item.key, mark.change, because, tier, at, None, mark.actor))
         return bool(changed)
 
     def journal(
@@ -819,7 +868,7 @@ class SqliteStore:
         one = "" if item is None else " AND kind = ? AND item = ?"
         values: list[_Value] = [source, *(() if item is None else (item.kind, item.key)), min(after, 2**63 - 1)]
         rows = self._select(
-            "SELECT seq, source, kind, item, change, because, trust, at, before FROM journal "  # noqa: S608
+            "SELECT seq, source, kind, item, change, because, trust, at, before, actor FROM journal "  # noqa: S608
             f"WHERE source = ?{one} AND seq > ? ORDER BY seq LIMIT ?",
             (*values, -1 if limit is None else _at_most(limit)),
         )
@@ -884,8 +933,12 @@ class SqliteStore:
             raise self._unavailable(error) from error
         try:
             if not in_memory and connection.readonly("main"):
-                raise self._unavailable(apsw.ReadOnlyError())
+                self.read_only = True
+                connection.close()
+                connection = self._open_to_read()
             for name, wanted in _PRAGMAS:
+                if self.read_only and name in _OF_WRITERS:
+                    continue
                 self._set(connection, name, "memory" if in_memory and name == "journal_mode" else wanted)
             # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -895,6 +948,14 @@ class SqliteStore:
             connection.close()
             raise
         return connection
+
+    def _open_to_read(self) -> apsw.Connection:
+        """The file as it is. Where nothing can be written beside it nobody writes it either, and no lock is needed."""
+        path = os.path.abspath(self._path)
+        beside = os.access(os.path.dirname(path), os.W_OK) or os.path.exists(f"{path}-wal")
+        how = "mode=ro" if beside else "immutable=1"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(path)}?{how}", flags=flags)
 
     def _set(self, connection: apsw.Connection, pragma: str, wanted: object) -> None:
         # A process that has just made the file may hold it while it turns WAL on, and that lock does not wait.
@@ -917,6 +978,8 @@ class SqliteStore:
     def _bring_up_to_date(self) -> None:
         try:
             if not is_current(self._writer):
+                if self.read_only:
+                    raise StoreUnavailable(self._path, _OLD_AND_CLOSED)
                 with self.transaction():
                     migrate(self._writer)
         except SchemaMismatch as error:
@@ -1237,9 +1300,9 @@ def _page(row: _Row) -> Page:
 
 
 def _journalled(row: _Row) -> Change:
-    seq, source, kind, item, change, because, trust, at, before = row
+    seq, source, kind, item, change, because, trust, at, before, actor = row
     named = Item(cast(ItemKind, kind), item)
-    return Change(seq, source, named, cast(ChangeKind, change), because, Trust(trust), _datetime(at), before)
+    return Change(seq, source, named, cast(ChangeKind, change), because, Trust(trust), _datetime(at), before, actor)
 
 
 def _page_ref(row: _Row) -> PageRef:

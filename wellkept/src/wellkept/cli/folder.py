@@ -1,0 +1,76 @@
+"""The Markdown files of a folder that are meant to be read, and how many others there are."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from wellkept.errors import InvalidInput
+
+HIDDEN, EMPTY, OUTSIDE = "hidden", "empty", "linked from elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files by path, and how many were left out by the reason."""
+
+    files: tuple[Path, ...]
+    skipped: Counter[str]
+
+
+def markdown_below(directory: Path) -> Found:
+    """Every `*.md` below the directory, without what is hidden, empty or behind a link that leads out of it."""
+    root = os.path.realpath(directory)
+    files: list[Path] = []
+    skipped: Counter[str] = Counter()
+    for place, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        skipped[HIDDEN] += sum(len(_markdown(Path(place) / name)) for name in _hidden(place))
+        for name in sorted(names):
+            path = Path(place) / name
+            if not name.lower().endswith(".md"):
+                continue
+            why = HIDDEN if name.startswith(".") else _unread(path, root)
+            if why:
+                skipped[why] += 1
+            elif path.is_file():
+                files.append(path)
+    return Found(tuple(sorted(files)), +skipped)
+
+
+def check_size(path: Path) -> None:
+    """InvalidInput for a file that is larger than any page, before it is read."""
+    from wellkept.memory import LARGEST_CONTENT
+
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return  # reading it will say why
+    if size > LARGEST_CONTENT:
+        raise InvalidInput("content", f"has {size} bytes; {LARGEST_CONTENT} are allowed. Split it")
+
+
+def _hidden(place: str) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(place) if entry.name.startswith(".") and entry.is_dir()]
+    except OSError:
+        return []
+
+
+def _markdown(folder: Path) -> list[str]:
+    if folder.is_symlink():
+        return []
+    return [name for _, _, names in os.walk(folder) for name in names if name.lower().endswith(".md")]
+
+
+def _unread(path: Path, root: str) -> str:
+    """Why the file is not read; "" when it is. One that cannot be looked at is left for whoever opens it."""
+    real = os.path.realpath(path)
+    if os.path.commonpath((real, root)) != root:
+        return OUTSIDE
+    try:
+        return EMPTY if path.is_file() and not path.read_bytes().strip() else ""
+    except OSError:
+        return ""
