@@ -166,21 +166,25 @@ def _blank_language(match: regex.Match[str]) -> str:
 def _read(text: str) -> Reading:
     words: list[Word] = []
     runs: dict[int, tuple[int, int]] = {}
-    run = 0
+    known: dict[str, tuple[str, Case]] = {}
+    run, before = 0, None
     for match in _WORD.finditer(text):
-        start, word = match.start(), match[0]
-        case = _case(word)
-        joined = bool(words) and words[-1].case == "capital" == case and _joins(text[words[-1].end : start], words[-1])
-        if not joined:
+        word, start = match[0], match.start()
+        if word not in known:
+            known[word] = norm(word) if len(word) <= NAME_CHARS else "", _case(word)
+        key, case = known[word]
+        joined = before is not None and case == before.case == "capital" and _joins(text[before.end : start], before)
+        if joined:
+            runs[run] = runs[run][0], runs[run][1] + 1
+        else:
             run += 1
-        first, count = runs.get(run, (len(words), 0))
-        runs[run] = (first, count + 1)
-        key = norm(word) if len(word) <= NAME_CHARS else ""
-        words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
+            runs[run] = len(words), 1
+        before = _new(Word, (start, match.end(), word, key, case, _opens_sentence(text, start), run))
+        words.append(before)
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
-    speech = Speech(word.key for word in words)
-    telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
     keys = [word.key for word in words]
+    speech = Speech(keys)
+    telling = speech.telling(keys)
     return Reading(
         text,
         tuple(words),
@@ -274,13 +278,36 @@ def _code_forms(name: str) -> Iterable[str]:
 
 
 def _singles(reading: Reading) -> Iterator[Sighting]:
+    spellings: dict[str, Sequence[_Spelling]] = {}
     for at, word in enumerate(reading.words):
         if not word.key or word.case == "number" or (word.start and reading.text[word.start - 1] == "@"):
             continue
         if word.case == "capital":
             yield from _capital_single(reading, at)
-        else:
-            yield from _plain_single(reading, at)
+            continue
+        if word.text not in spellings:
+            spellings[word.text] = _spellings(reading, word)
+        if spellings[word.text]:
+            yield from _plain_single(reading, at, spellings[word.text])
+
+
+_Spelling = tuple[str, str, int]
+"""A form of a word, its key, and which of the forms it is."""
+
+
+def _spellings(reading: Reading, word: Word) -> Sequence[_Spelling]:
+    """How a word without a capital may be meant as a name, wherever in this text it stands."""
+    speech = reading.speech
+    if len(word.key) < (2 if word.case == "uncased" else 3) or speech.is_hard(word.key):
+        return ()
+    found = []
+    for variant, form in enumerate(_forms(word.text, reading.genitive)):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
+            continue
+        if not speech.is_common_somewhere(key):
+            found.append((form, key, variant))
+    return found
 
 
 def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
@@ -466,23 +493,16 @@ def _is_mass(reading: Reading, word: Word, after: Word) -> bool:
     return reading.speech.is_mass_noun(word.key) or (after.key in _PLURAL_VERBS and word.key.endswith("s"))
 
 
-def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
-    word, speech = reading.words[at], reading.speech
+def _plain_single(reading: Reading, at: int, spellings: Iterable[_Spelling]) -> Iterator[Sighting]:
+    word = reading.words[at]
     uncased = word.case == "uncased"
-    if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
-        return
     if not uncased and (_touches_slash(reading.text, word) or _is_no_name_here(reading, at)):
         return
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     excludes = _namesakes(reading, at)
     if word.case == "lower" and _is_impersonal(reading, at):
         excludes |= _PERSONS
-    for variant, form in enumerate(_forms(word.text, reading.genitive)):
-        key = norm(form)
-        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
-            continue
-        if speech.is_common_somewhere(key):
-            continue
+    for form, key, variant in spellings:
         yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant, excludes=excludes)
 
 
@@ -574,9 +594,9 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
     longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
     gaps = [text[before.end : after.start] for before, after in pairwise(words)]
     edges = _edges(reading, forms)
-    described = [reading.speech.is_indefinite_article(_key_before(reading, at)) for at in range(count)]
     for at, first in enumerate(words):
         tells, lower, key, plain = telling[at], first.case == "lower", first.key, edges.plain_heads[at]
+        described = lower and reading.speech.is_indefinite_article(_key_before(reading, at))
         for last in range(at + 1, min(at + longest, count)):
             gap, word = gaps[last - 1], words[last]
             if (len(gap) > 3 and not gap.isspace()) or word.end - first.start > NAME_CHARS:
@@ -584,7 +604,7 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
             tells, lower = tells or telling[last], lower and word.case == "lower"
             key = f"{key} {word.key}" if key and gap == " " and word.key else ""
             plain = plain and "." not in word.text
-            if not tells or (lower and _is_idle_talk(reading, at, last, described[at])):
+            if not tells or (lower and _is_idle_talk(reading, at, last, described)):
                 continue
             if plain and key and edges.plain_tails[last] and not first.case == word.case == "capital":
                 shape: Shape = "uncased" if first.case == "uncased" else "phrase"
