@@ -57,6 +57,18 @@ def test_a_line_is_one_line_and_reads_back(document):
     assert json.loads(to_json(document).encode()) == document
 
 
+NESTED = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@pytest.mark.req("C-113")
+@given(NESTED)
+def test_a_document_is_indented_as_the_standard_library_does_it(document):
+    assert to_json(document) == json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
 @pytest.mark.req("C-001")
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_nan_and_infinity_are_refused_and_nothing_is_written(tmp_path, number):

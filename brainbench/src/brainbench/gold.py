@@ -188,13 +188,13 @@ _NATIVE = Shape(
 )
 
 
-def validate(fixtures_dir: Path, gold_dir: Path) -> tuple[Fault, ...]:
-    """Everything unusual in a corpus that can be used, as warnings.
+def validate(fixtures_dir: Path, gold_dir: Path, seen: corpora.Scan | None = None) -> tuple[Fault, ...]:
+    """Everything unusual in a corpus that can be used, as warnings; of its fixtures what was `seen`, if they were.
 
     CorpusError carries every fault of fixtures, gold, the checks between them and MANIFEST.json, by file and then in
     the order of the checks. NothingMeasured if both directories are empty.
     """
-    fixtures = corpora.scan(fixtures_dir)
+    fixtures = seen or corpora.scan(fixtures_dir)
     gold = _scan(fixtures.documents, gold_dir, fixtures.manifest)
     found: Findings = defaultdict(list, {**fixtures.findings, **gold.findings})
     for file, finding in _without_partner(fixtures, gold):
@@ -266,19 +266,22 @@ def scripted_facts(fixture: Fixture, said: Mapping[Origin, Sequence[Said]]) -> t
     return tuple(made)
 
 
-def fixtures_hash(fixtures_dir: Path, gold_dir: Path) -> str:
+def fixtures_hash(fixtures_dir: Path, gold_dir: Path, seen: corpora.Scan | None = None) -> str:
     """SHA-256 (hex) over every gold file by name, then every fixture file, holdout included.
 
-    Each adds its folder and name, a newline, and its bytes. CorpusError if one cannot be read.
+    Each adds its folder and name, a newline, and its bytes; of a fixture that was `seen` those that were read then.
+    CorpusError if one cannot be read.
     """
     digest = hashlib.sha256()
+    known = {document.file: document.raw for document in seen.documents} if seen else {}
     for folder, directory, suffix in (("gold", gold_dir, SUFFIX), ("fixtures", fixtures_dir, corpora.SUFFIX)):
         at, what = str(directory), WHOLE_DIRECTORY
         try:
             for name in file_names(directory, suffix):
                 at, what = printable(name), WHOLE_FILE
                 digest.update(f"{folder}/".encode() + os.fsencode(name) + b"\n")
-                digest.update(read_bytes(directory / name))
+                held = known.get(at) if folder == "fixtures" else None
+                digest.update(read_bytes(directory / name) if held is None else held)
         except OSError as error:
             kind = "directory" if what == WHOLE_DIRECTORY else "file"
             raise CorpusError([Fault(at, what, why_unreadable(error, kind))]) from None

@@ -239,9 +239,10 @@ def _carried(choice: Choice) -> str:
 
 def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:
     """The corpus with what an extractor would say, its hash, and warnings. CorpusError carries every fault."""
-    warnings = golds.validate(choice.fixtures, choice.gold)
-    hashed = golds.fixtures_hash(choice.fixtures, choice.gold)
-    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout)
+    seen = corpora.scan(choice.fixtures)
+    warnings = golds.validate(choice.fixtures, choice.gold, seen)
+    hashed = golds.fixtures_hash(choice.fixtures, choice.gold, seen)
+    corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout, seen=seen)
     corpus = golds.with_scripted_facts(corpus, choice.gold)
     if choice.most_fixtures is not None:
         asked = [f for f in corpus.fixtures if set(f.suites) & set(choice.suites)]

@@ -11,6 +11,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+import msgspec
+
 from brainbench.errors import OutputError
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -29,7 +31,11 @@ _REMEDIES = {
 
 def to_json(document: object) -> str:
     """The document as indented JSON with a final newline; ValueError on NaN or infinity."""
-    return _escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    if _LONE_SURROGATE.search(text):
+        # The quick way to indent reads no half of a character.
+        return _escaped(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return msgspec.json.format(text, indent=2) + "\n"
 
 
 def to_line(document: object) -> str:

@@ -20,6 +20,7 @@ _LEADING, _TRAILING = _OPENERS + " ", _CLOSERS + " "
 _IGNORABLE = regex.compile(r"\p{Default_Ignorable_Code_Point}+")
 _ACCENTED = regex.compile(r"(?V1)([[\p{Latin}\p{Greek}\p{Arabic}\p{Hebrew}]&&\p{L}])\p{M}+")
 _EAST_ASIAN = regex.compile(r"[\p{Han}\p{Hangul}][\p{Han}\p{Hangul}\p{Hiragana}\p{Katakana}]+")
+_OPENING = regex.compile(r"[\p{L}\p{M}\p{N}_]+")
 _BETWEEN_WORDS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 # Letters that have no decomposition, or whose decomposition says too much; spellings of one apostrophe or hyphen.
@@ -80,6 +81,28 @@ def fold(text: str) -> str:
     ('lukasz zolc', 'елкин й')
     """
     return _cached_fold(text) if len(text) <= _CACHED_CHARS else _fold(text)
+
+
+def with_umlauts(text: str) -> str:
+    """The text with umlauts where it may have them spelled out.
+
+    >>> with_umlauts("mueller")
+    'müller'
+    """
+    return text.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
+
+
+def opening(key: str) -> str:
+    """The letters and digits that a key begins with; "" where it begins with none.
+
+    >>> opening("ida-web"), opening("#general")
+    ('ida', '')
+    """
+    first = key.partition(" ")[0]
+    if first.isalnum():
+        return first
+    found = _OPENING.match(key)
+    return str(found[0]) if found else ""
 
 
 def slugify(text: str) -> str:

@@ -66,6 +66,37 @@ def texts(store: Store, source: str = "default") -> list[str]:
     return [kept.text for kept in store.facts(source)]
 
 
+def openings(store: Store, source: str = "default") -> frozenset[str] | None:
+    return store.name_openings(source, ("alias",), 1000)
+
+
+# -- names
+
+
+def test_a_name_of_several_parts_has_its_opening_told_however_it_was_written(store: Store) -> None:
+    put(store, "a", keys=("green door", "ida", "l'atelier", "müller mill"))
+    assert openings(store) == {"green", "l", "müller"}
+    put(store, "b", keys=("old mill",))
+    assert openings(store) == {"green", "l", "müller", "old"}
+    put(store, "b", keys=("mill",))
+    assert openings(store) == {"green", "l", "müller"}
+    assert store.name_openings("default", ("title",), 1000) == frozenset()
+    assert openings(store, "other") == frozenset()
+
+
+def test_openings_are_told_of_what_is_not_committed_too_or_not_at_all(store: Store) -> None:
+    assert openings(store) == frozenset()
+    with store.transaction():
+        put(store, "a", keys=("green door",))
+        assert openings(store) in (None, {"green"})
+    assert openings(store) == {"green"}
+
+
+def test_openings_are_not_read_for_a_few_names(store: Store) -> None:
+    put(store, "a", keys=tuple(f"green {number}" for number in range(50)))
+    assert store.name_openings("default", ("alias",), 10) in (None, {"green"})
+
+
 # -- pages
 
 

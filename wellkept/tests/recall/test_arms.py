@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -22,9 +22,14 @@ class Watched:
     def __init__(self, store: Store, failing: Iterable[NameKind] = (), seed: int | None = None) -> None:
         self.store, self.failing, self.seed = store, set(failing), seed
         self.asked: list[str] = []
+        self.tells, self.told = True, frozenset[str]() or None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
+
+    def name_openings(self, source: str, kinds: Sequence[NameKind], asked: int) -> frozenset[str] | None:
+        self.told = self.store.name_openings(source, kinds, asked) if self.tells else None
+        return self.told
 
     def find_names(self, source: str, kind: NameKind, keys: Iterable[str]) -> tuple[NameMatch, ...]:
         self.asked.append(kind)
@@ -214,3 +219,67 @@ def test_a_place_is_meant_where_a_namesake_cannot_be(write: Write, arms: Arms) -
     assert arms("did Paris call") == [("p/paris", "alias")]
     write("t/paris", "Paris", kind="place")
     assert arms("a weekend in Paris") == [("t/paris", "title")]
+
+
+NAMES = (
+    "green door",
+    "Müller mill",
+    "du Moulin",
+    "Łódź press",
+    "ida-web two",
+    "сад ветров",
+    "old X. mill",
+    "le bar",
+    "J.R. inn",
+)
+TURNS = (
+    *(
+        "by the green door",
+        "the mueller mill",
+        "about du Moulin, or du moulin",
+        "lodz press",
+        "ida-web two, and",
+        "сад ветров?",
+    ),
+    *(
+        "old x mill",
+        "the old X. mill!",
+        "du bar",
+        "jr inn",
+        "j.r. inn",
+        "Green Door",
+        "green\ndoor",
+        "green  door",
+        "green-door",
+    ),
+)
+EVERYTHING = "; ".join(TURNS)
+
+
+@pytest.mark.parametrize("text", [*TURNS, EVERYTHING])
+def test_a_turn_names_the_same_pages_whether_or_not_the_store_tells_how_its_names_begin(
+    write: Write, store: Store, text: str
+) -> None:
+    for number, name in enumerate(NAMES):
+        write(f"places/p{number}", name, kind="place")
+    watched = Watched(store)
+    turn_pointers(watched, "default", "x y z " * 100, prior="")
+    narrowed = turn_pointers(watched, "default", text, prior="", pages=99)
+    assert watched.told is not None
+    watched.tells = False
+    assert narrowed == turn_pointers(watched, "default", text, prior="", pages=99)
+    assert len(narrowed[0]) == 8 or text != EVERYTHING
+
+
+def test_names_of_kinds_that_fail_to_tell_how_they_begin_are_all_looked_up(
+    write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("places/door", "green door", kind="place")
+
+    def broken(*_: object) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(type(store), "name_openings", broken)
+    found, degraded = turn_pointers(store, "default", "by the green door", prior="")
+    assert [pointer.slug for pointer in found] == ["places/door"]
+    assert degraded == ()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wellkept.recall.asked import forms, telling_words
+from wellkept.recall.asked import _content_words, _latest, _pieces, content_words, forms, telling_words
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,16 @@ def test_forms_that_no_ending_tells_are_found_too() -> None:
     assert forms("bought") == ("buy", "bought")
     assert forms("children") == ("child", "children")
     assert forms("kiln") == ("kiln",)
+
+
+@given(st.lists(st.text(alphabet="ab' ’.漢字のきक가에서는éA-1", max_size=20), min_size=1, max_size=4))
+def test_the_words_of_a_text_are_the_same_when_it_is_read_again(texts: list[str]) -> None:
+    _latest.cache_clear()
+    for text in (*texts, *texts):
+        assert content_words(text) == _content_words(text)
+
+
+def test_a_word_keeps_what_belongs_to_it_whatever_its_letters() -> None:
+    assert content_words("Ida's kiln, l'atelier d’Ida") == ("ida", "kiln", "atelier")
+    assert content_words("don't 부산에서") == ("부산",)
+    assert content_words("山田花子") == tuple(_pieces("山田花子"))

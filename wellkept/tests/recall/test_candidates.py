@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept.names import norm
-from wellkept.recall.candidates import CODE_SIGHTINGS, sightings
+from wellkept.names import norm, opening
+from wellkept.recall.arms import ARMS
+from wellkept.recall.candidates import CODE_SIGHTINGS, seen, sightings
 from wellkept.recall.sighting import Sighting
 
 
@@ -138,3 +139,68 @@ def test_the_key_of_a_phrase_is_the_key_of_what_is_shown(text: str) -> None:
     phrases = [seen for seen in sightings(text) if seen.shape in ("name", "phrase", "uncased")]
     phrases = [seen for seen in phrases if not (seen.inflected or seen.initial)]
     assert [seen.query for seen in phrases] == [norm(seen.display) for seen in phrases]
+
+
+ODD = (
+    *("the", "Ida", "müller", "mueller", "MÜLLER", "du", "l’atelier", "j.r.", "ida-web", "сон", "Olgą", "وليلى", "जी"),
+    *(
+        "aʼb",
+        "ـ",
+        "ـx",
+        "ﷺ",
+        "½",
+        "①",
+        "ﬁre",
+        "漢字",
+        "สวน",
+        "부산에서",
+        "a\u0301b",
+        "i\u0307x",
+        "x_y",
+        "x\u00adz",
+        "ß",
+        "´",
+    ),
+)
+GAPS = (
+    " ",
+    "  ",
+    "\n",
+    ". ",
+    ".",
+    ", ",
+    "-",
+    " - ",
+    "\u200b",
+    "\u00ad ",
+    "\u3000",
+    "'",
+    "` ",
+    "/",
+    "...",
+    "´",
+    "\u0301 ",
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(ODD) | st.text(max_size=3), st.sampled_from(GAPS)), max_size=8))
+def test_a_phrase_left_untold_begins_as_no_name_that_some_arm_would_find_for_it(parts: list[tuple[str, str]]) -> None:
+    read = seen("".join(word + gap for word, gap in parts))
+    begun: dict[int, set[str]] = {}
+    for first, places in read.starts.items():
+        for place in places:
+            begun.setdefault(place, set()).add(first)
+    for place, openings in begun.items():
+        for one in read.phrases([place]):
+            keys = {key for arm in ARMS if arm.takes(one) for key in arm.keys(one.query)}
+            assert {opening(key) for key in keys} <= openings
+            assert not any(key.isalnum() for key in keys)
+
+
+def test_phrases_are_told_only_where_some_name_may_begin() -> None:
+    read = seen("the green door and the old mill by Ida Grantley")
+    assert read.places(frozenset({"old"})) == (5,)
+    assert {one.display for one in read.phrases((5,))} >= {"old mill"}
+    assert not any("old" in one.display for one in read.found if " " in one.display)
+    assert {one.display for one in read.found} >= {"Ida Grantley"}
+    assert read.places(frozenset()) == ()

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from wellkept.model import FACT_KINDS, Budget, Fact, FactKind, Message, Provenance, TurnContext
 from wellkept.recall import render, turn_context
-from wellkept.recall.candidates import sightings
+from wellkept.recall.candidates import Seen, seen
 from wellkept.recall.context import FRAGMENTS, decayed
-from wellkept.recall.sighting import Sighting
 from wellkept.storage import Store, open_store
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -205,7 +204,7 @@ def test_what_no_longer_holds_has_no_confidence() -> None:
 def test_a_context_costs_a_bounded_number_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store("sqlite", ":memory:")
     asked: list[str] = []
-    for name in ("find_names", "facts", "find_words", "get_page", "pages"):
+    for name in ("find_names", "name_openings", "facts", "find_words", "get_page", "pages"):
         real = getattr(type(store), name)
 
         def counted(*args: object, _real: object = real, _name: str = name, **kw: object) -> object:
@@ -215,7 +214,7 @@ def test_a_context_costs_a_bounded_number_of_queries(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(type(store), name, counted)
     window = [Message("user", "Noor, noor `x_y` @ida 王小明 🦊 وليلى " * 50)] * 5
     turn_context(store, "default", window, prior="", session="s", budget=Budget(), now=NOW)
-    assert len(asked) <= 9
+    assert len(asked) <= 10
     store.close()
 
 
@@ -225,11 +224,11 @@ def test_a_turn_is_read_once_for_all_windows_that_it_stands_in(
 ) -> None:
     read: list[str] = []
 
-    def counted(text: str) -> tuple[Sighting, ...]:
+    def counted(text: str) -> Seen:
         read.append(text)
-        return sightings(text)
+        return seen(text)
 
-    monkeypatch.setattr("wellkept.recall.context.sightings", counted)
+    monkeypatch.setattr("wellkept.recall.context.seen", counted)
     turns = [f"Read {number} {'once ' * words}" for number in range(8)]
     for last in range(5, 9):
         context(*turns[last - 5 : last])

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wellkept.recall.need import need
+from wellkept.recall.need import _LISTS, _codes, _listed, _lists, _phrases, _Said, _shows, need
+
+USES = ("asks", "pointed", "earlier", "ours", "mine", "at-large", "back", "chat")
+PHRASES = sorted({phrase for section, listed in _lists().items() for phrase in listed if section[:7] != "we-end."})
+UNSPACED = ("th", "ja", "zh", "ko")
 
 
 @pytest.mark.req("C-333")
@@ -53,3 +59,21 @@ def test_what_leans_on_the_turns_before_is_seen() -> None:
     assert need("does that one need the text").back
     assert need("et la deuxième, quel délai").back
     assert not need("one hour of screens").back
+
+
+@given(
+    st.lists(st.sampled_from(PHRASES) | st.sampled_from(("roof", "x?", "don't", "")), max_size=5), st.sampled_from(USES)
+)
+def test_a_list_shows_what_looking_for_each_of_its_phrases_shows(said: list[str], use: str) -> None:
+    words = " ".join(said).split()
+    key, spaced, codes = "".join(said), f" {' '.join(words)} ", _codes(words)
+    one_by_one = any(f" {phrase} " in spaced for code in codes for phrase in _phrases(f"{use}.{code}"))
+    within = any(phrase in key for code in UNSPACED for phrase in _phrases(f"{use}.{code}"))
+    assert _shows(use, codes, _Said(key, frozenset(words), spaced)) == (one_by_one or within)
+
+
+def test_lists_that_were_made_ready_stay_what_they_were() -> None:
+    first = need("until when can we apply")
+    for number in range(_LISTS + 1):
+        _listed("asks", ("en", str(number)))
+    assert need("until when can we apply") == first

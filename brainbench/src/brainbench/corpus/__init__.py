@@ -92,12 +92,13 @@ class Scan:
         return tuple(sorted(found, key=lambda f: f.file))
 
 
-def read(fixtures_dir: Path, *, include_holdout: bool) -> Corpus:
+def read(fixtures_dir: Path, *, include_holdout: bool, seen: Scan | None = None) -> Corpus:
     """The scripts in a directory of `*.fixture.json` files, v1 and native alike; gold is not needed.
 
-    CorpusError carries every fault at once. NothingMeasured if no script is left to play.
+    With `seen` those that were found there before. CorpusError carries every fault at once. NothingMeasured if no
+    script is left to play.
     """
-    seen = scan(fixtures_dir)
+    seen = seen or scan(fixtures_dir)
     if faults := seen.all_faults():
         raise CorpusError(faults)
     held_out = frozenset(seen.manifest.split.holdout if seen.manifest and seen.manifest.split else ())

@@ -8,6 +8,8 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ WHOLE_FILE = "(file)"
 WHOLE_DIRECTORY = "(directory)"
 DEEPEST = 64
 """Levels of nesting. The formats need 8; more than this is an accident or an attack."""
+
+_HALVES = ("\\ud", "\\uD")
+"""How half of a surrogate pair is written; read from UTF-8 there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,8 @@ def parse_object(raw: bytes, file: str) -> tuple[Mapping[str, Any], tuple[Fault,
         raise _broken(file, WHOLE_FILE, f"nested without end; at most {DEEPEST} levels are allowed") from None
     except ValueError as error:
         raise _broken(file, WHOLE_FILE, f"not usable as JSON: {error}") from None
+    if isinstance(value, dict) and not doubles and not any(half in text for half in _HALVES) and _is_plain(value):
+        return value, ()
     faults: list[Fault] = []
     warnings: list[Fault] = []
     for steps, part in walk(value):
@@ -144,6 +151,17 @@ def walk(value: object) -> Iterator[tuple[Steps, object]]:
             pending.extend(((*steps, key), inner) for key, inner in reversed(part.items()))
         elif isinstance(part, list):
             pending.extend(((*steps, i), part[i]) for i in reversed(range(len(part))))
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is nested no deeper than DEEPEST and all its numbers are finite."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        if not all(isfinite(part) for part in level if isinstance(part, float)):
+            return False
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list)))
+        level = list(chain.from_iterable(inner))
+    return not level
 
 
 def _decoded(raw: bytes, file: str) -> str:

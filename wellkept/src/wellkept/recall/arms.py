@@ -13,8 +13,9 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from wellkept.model import NameKind, PageRef
-from wellkept.names import ascii_slug, fold, slugify, with_space
+from wellkept.names import ascii_slug, fold, slugify, with_space, with_umlauts
 from wellkept.recall.apart import told_apart
+from wellkept.recall.candidates import Seen
 from wellkept.recall.sighting import Shape, Sighting
 from wellkept.storage import Store
 
@@ -23,6 +24,8 @@ LOG = logging.getLogger(__name__)
 KEYS_PER_QUERY = 20_000
 CACHED = 8192
 """How many queries keep their keys: the words of a language come again on every turn."""
+_WAYS = 8
+"""For how many sets of places in a text the phrases that begin there are remembered."""
 FOLD_COST = 0.05
 _WEAK_TITLE_CHARS = 4
 _WEAK_SURNAME_CHARS = 5
@@ -63,7 +66,7 @@ def _itself(query: str) -> tuple[str, ...]:
 def _folded(query: str) -> tuple[str, ...]:
     bare = query if query.isascii() and "`" not in query else fold(query)
     if len(bare) >= _UMLAUT_CHARS and ("ae" in bare or "oe" in bare or "ue" in bare):
-        return _distinct(bare, fold(_with_umlauts(bare)))
+        return _distinct(bare, fold(with_umlauts(bare)))
     return (bare,) if bare else ()
 
 
@@ -74,12 +77,8 @@ def _slugs(query: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=CACHED)
 def _surnames(query: str) -> tuple[str, ...]:
-    umlauts = _with_umlauts(query) if len(query) >= _UMLAUT_CHARS else query
+    umlauts = with_umlauts(query) if len(query) >= _UMLAUT_CHARS else query
     return _distinct(query, query.replace("’", "'"), query.replace("'", "’"), fold(query), umlauts)
-
-
-def _with_umlauts(query: str) -> str:
-    return query.replace("ae", "ä").replace("oe", "ö").replace("ue", "ü")
 
 
 def _distinct(*keys: str) -> tuple[str, ...]:
@@ -145,6 +144,14 @@ ARMS: tuple[Arm, ...] = (
 )
 """Every arm that is on, in the order in which they are tried."""
 _KINDS = tuple(dict.fromkeys(arm.kind for arm in ARMS))
+
+
+_PHRASES = (
+    Sighting("", "", True, 0, 0, "phrase"),
+    Sighting("", "", True, 0, 0, "uncased"),
+)
+_OF_PHRASES = tuple(kind for kind in _KINDS if any(arm.kind == kind and any(map(arm.takes, _PHRASES)) for arm in ARMS))
+"""The kinds of name that a phrase may be which begins with an ordinary word."""
 
 
 def _none(_: str) -> tuple[str, ...]:
@@ -220,6 +227,34 @@ def gather(sightings: Sequence[Sighting]) -> Sighted:
     strong = {look: queries for look, queries in looks.items() if not look[1]}
     weak = {look: queries for look, queries in looks.items() if look[1]}
     return Sighted(sightings, _asked(strong), _asked(weak))
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A text that was read, and what was gathered of it for stores that begin names as some of its phrases do."""
+
+    seen: Seen
+    gathered: dict[tuple[int, ...], Sighted] = field(default_factory=dict)
+
+    def sighted(self, openings: frozenset[str] | None) -> Sighted:
+        """What it may name where names begin in these ways: all of it with None."""
+        places = self.seen.places(openings)
+        found = self.gathered.get(places)
+        if found is None:
+            if len(self.gathered) >= _WAYS:
+                self.gathered.clear()
+            found = self.gathered[places] = gather((*self.seen.found, *self.seen.phrases(places)))
+        return found
+
+
+def sighted_in(store: Store, source: str, texts: Sequence[Heard]) -> list[Sighted]:
+    """What the texts may name in the source, without phrases that begin as none of its names does."""
+    try:
+        openings = store.name_openings(source, _OF_PHRASES, len(_OF_PHRASES) * sum(text.seen.size for text in texts))
+    except Exception:
+        LOG.exception("how names begin could not be read")
+        openings = None  # asking for everything tells which arms fail
+    return [text.sighted(openings) for text in texts]
 
 
 def look_up(store: Store, source: str, texts: Sequence[Sighted]) -> NameIndex:

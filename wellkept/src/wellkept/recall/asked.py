@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import regex  # type: ignore[import-untyped]
@@ -13,6 +13,8 @@ from wellkept.recall.words import Speech, languages
 
 WORDS = 64
 QUERY_CHARS = 20_000
+_TEXTS = 512
+"""How many texts are remembered."""
 _HANGUL_ENDING = regex.compile(
     r"(?<=\p{Hangul}{2})(?:(?:에|에서|에게|에게서|한테|한테서|께|께서|으?로|으?로서|으?로써|까지|부터|처럼|보다|마다|밖에|조차|마저|이?랑|와|과)"
     r"(?:은|는|도|만|의)?|은|는|이|가|을|를|의|도|만|이나|이?라도|이나마)$"
@@ -74,16 +76,25 @@ def content_words(text: str) -> tuple[str, ...]:
 
     Scripts written without spaces are cut into overlapping pieces.
     """
-    words = list(dict.fromkeys(_words(text[:QUERY_CHARS])))
+    return _latest(text[:QUERY_CHARS])
+
+
+def _content_words(text: str) -> tuple[str, ...]:
+    words = list(dict.fromkeys(_words(text)))
     speech = Speech(words)
     telling = [word for word in words if not speech.is_hard(word)]
     return tuple((telling or words)[:WORDS])
 
 
+# The facts of a source are read again on every turn, and a turn for each question that is put with it.
+_latest = lru_cache(maxsize=_TEXTS)(_content_words)
+
+
 def _words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(norm(text)):
-        word = match[0]
-        if _IS_GLUED.match(word):
+    for word in _WORD.findall(norm(text)):
+        if word.isascii() and "'" not in word:
+            yield word
+        elif _IS_GLUED.match(word):
             yield from _pieces(word)
         else:
             whole = word.replace("’", "'") in languages()[0].words("hard")

@@ -16,7 +16,7 @@ from unicodedata import normalize
 import regex  # type: ignore[import-untyped]
 
 from wellkept.inflection import spoken_base_forms
-from wellkept.names import fold, norm, slugify
+from wellkept.names import fold, norm, opening, slugify, with_umlauts
 from wellkept.recall.glued import emoji_sightings, glued_sightings, hangul_forms
 from wellkept.recall.sighting import Shape, Sighting
 from wellkept.recall.words import Speech, is_noun, read_sections
@@ -41,6 +41,8 @@ _SYMBOL_WORDS = 4
 _SLASHES = ("/", "\\")
 _QUOTES = tuple("\"'“”‘’„«»「」『』`")
 _NAME_ENDINGS = "!?+#."
+_APART = tuple(" \t\n\r,;:!?/\\()[]\"'&+=*|<>@#%")
+"""What stays between two words in every key."""
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々〆〇ｰ"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}_]--[{_GLUED}]]"
@@ -129,29 +131,60 @@ def ends(text: str) -> str:
     return text if len(text) <= 2 * EDGE_CHARS else f"{text[:EDGE_CHARS]}\n{text[-EDGE_CHARS:]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a text may name, but for the phrases that begin with an ordinary word: those are very many.
+
+    They are told by the place of that word. `starts` has their places by how the keys of names begin that any of them
+    can be, `size` is how many phrases begin at such places at most.
+    """
+
+    found: tuple[Sighting, ...]
+    starts: Mapping[str, Sequence[int]]
+    size: int
+    runs: _Runs
+
+    def places(self, openings: frozenset[str] | None) -> tuple[int, ...]:
+        """Where phrases begin that may be names that begin in these ways; all places with None."""
+        begun = self.starts.keys() if openings is None else self.starts.keys() & openings
+        return tuple(sorted({place for opening in begun for place in self.starts[opening]}))
+
+    def phrases(self, places: Iterable[int]) -> Iterator[Sighting]:
+        """The phrases that begin at these places, any number of words long."""
+        return _phrases(self.runs, places)
+
+
 def sightings(text: str) -> tuple[Sighting, ...]:
     """Everything in the `ends` of a text that may name a page, in no order; a name may be sighted again and again.
 
     Never raises.
     """
-    return _latest(text) if len(text) <= _SHORT_CHARS else _sightings(text)
+    read = seen(text)
+    return (*read.found, *read.phrases(read.places(None)))
 
 
-def _sightings(text: str) -> tuple[Sighting, ...]:
+def seen(text: str) -> Seen:
+    """The `ends` of a text, read for what may name a page. Never raises."""
+    return _latest(text) if len(text) <= _SHORT_CHARS else _seen(text)
+
+
+def _seen(text: str) -> Seen:
     text = normalize("NFC", ends(text))
     if "://" in text:
         text = _URL_PATH.sub(_blank, text)
     if "```" in text or "~~~" in text:
         text = _FENCE_LANGUAGE.sub(_blank_language, text)
     reading = _read(text)
-    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(reading), *_symbol_phrases(text)]
+    runs = _runs(reading)
+    starts, others = _starts(runs)
+    found = [*_handles(text), *_code(reading), *_singles(reading), *_phrases(runs, others), *_symbol_phrases(text)]
     found += _with_initial(reading)
     found += [*glued_sightings(text), *emoji_sightings(text)]
-    return tuple(found)
+    return Seen(tuple(found), starts, (len(reading.words) - len(others)) * (runs.longest - 1), runs)
 
 
 # A turn that names nothing is read for its names again, to see whom it might speak of.
-_latest = lru_cache(maxsize=16)(_sightings)
+_latest = lru_cache(maxsize=16)(_seen)
 
 
 def _blank(match: regex.Match[str]) -> str:
@@ -166,21 +199,25 @@ def _blank_language(match: regex.Match[str]) -> str:
 def _read(text: str) -> Reading:
     words: list[Word] = []
     runs: dict[int, tuple[int, int]] = {}
-    run = 0
+    known: dict[str, tuple[str, Case]] = {}
+    run, before = 0, None
     for match in _WORD.finditer(text):
-        start, word = match.start(), match[0]
-        case = _case(word)
-        joined = bool(words) and words[-1].case == "capital" == case and _joins(text[words[-1].end : start], words[-1])
-        if not joined:
+        word, start = match[0], match.start()
+        if word not in known:
+            known[word] = norm(word) if len(word) <= NAME_CHARS else "", _case(word)
+        key, case = known[word]
+        joined = before is not None and case == before.case == "capital" and _joins(text[before.end : start], before)
+        if joined:
+            runs[run] = runs[run][0], runs[run][1] + 1
+        else:
             run += 1
-        first, count = runs.get(run, (len(words), 0))
-        runs[run] = (first, count + 1)
-        key = norm(word) if len(word) <= NAME_CHARS else ""
-        words.append(Word(start, match.end(), word, key, case, _opens_sentence(text, start), run))
+            runs[run] = len(words), 1
+        before = _new(Word, (start, match.end(), word, key, case, _opens_sentence(text, start), run))
+        words.append(before)
     mids = frozenset(_bare(word.key) for word in words if word.case == "capital" and not word.opens)
-    speech = Speech(word.key for word in words)
-    telling = tuple(not (speech.is_hard(word.key) or speech.is_soft(word.key)) for word in words)
     keys = [word.key for word in words]
+    speech = Speech(keys)
+    telling = speech.telling(keys)
     return Reading(
         text,
         tuple(words),
@@ -274,13 +311,36 @@ def _code_forms(name: str) -> Iterable[str]:
 
 
 def _singles(reading: Reading) -> Iterator[Sighting]:
+    spellings: dict[str, Sequence[_Spelling]] = {}
     for at, word in enumerate(reading.words):
         if not word.key or word.case == "number" or (word.start and reading.text[word.start - 1] == "@"):
             continue
         if word.case == "capital":
             yield from _capital_single(reading, at)
-        else:
-            yield from _plain_single(reading, at)
+            continue
+        if word.text not in spellings:
+            spellings[word.text] = _spellings(reading, word)
+        if spellings[word.text]:
+            yield from _plain_single(reading, at, spellings[word.text])
+
+
+_Spelling = tuple[str, str, int]
+"""A form of a word, its key, and which of the forms it is."""
+
+
+def _spellings(reading: Reading, word: Word) -> Sequence[_Spelling]:
+    """How a word without a capital may be meant as a name, wherever in this text it stands."""
+    speech = reading.speech
+    if len(word.key) < (2 if word.case == "uncased" else 3) or speech.is_hard(word.key):
+        return ()
+    found = []
+    for variant, form in enumerate(_forms(word.text, reading.genitive)):
+        key = norm(form)
+        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
+            continue
+        if not speech.is_common_somewhere(key):
+            found.append((form, key, variant))
+    return found
 
 
 def _capital_single(reading: Reading, at: int) -> Iterator[Sighting]:
@@ -466,23 +526,16 @@ def _is_mass(reading: Reading, word: Word, after: Word) -> bool:
     return reading.speech.is_mass_noun(word.key) or (after.key in _PLURAL_VERBS and word.key.endswith("s"))
 
 
-def _plain_single(reading: Reading, at: int) -> Iterator[Sighting]:
-    word, speech = reading.words[at], reading.speech
+def _plain_single(reading: Reading, at: int, spellings: Iterable[_Spelling]) -> Iterator[Sighting]:
+    word = reading.words[at]
     uncased = word.case == "uncased"
-    if len(word.key) < (2 if uncased else 3) or speech.is_hard(word.key):
-        return
     if not uncased and (_touches_slash(reading.text, word) or _is_no_name_here(reading, at)):
         return
     shape: Shape = ("hangul" if _HANGUL.search(word.text) else "uncased") if uncased else "word"
     excludes = _namesakes(reading, at)
     if word.case == "lower" and _is_impersonal(reading, at):
         excludes |= _PERSONS
-    for variant, form in enumerate(_forms(word.text, reading.genitive)):
-        key = norm(form)
-        if len(key) < 2 or key.isdigit() or speech.is_hard(key) or speech.is_soft(key):
-            continue
-        if speech.is_common_somewhere(key):
-            continue
+    for form, key, variant in spellings:
         yield Sighting(form, key, True, word.start, word.end, shape, single=True, variant=variant, excludes=excludes)
 
 
@@ -568,15 +621,57 @@ def _unclitic(word: str) -> list[str]:
     return [form for clitic, left in cut for form in ((left, f"ال{left}") if clitic.endswith("لل") else (left,))]
 
 
-def _phrases(reading: Reading) -> Iterator[Sighting]:
-    """Runs of two words and more: names of several words, whatever their case."""
-    text, words, telling, count = reading.text, reading.words, reading.telling, len(reading.words)
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """A text of which runs of up to `longest` words are read: what stands between its words, and their edges."""
+
+    reading: Reading
+    longest: int
+    gaps: Sequence[str]
+    edges: _Edges
+
+
+def _runs(reading: Reading) -> _Runs:
+    count = len(reading.words)
     longest, forms = next(bounds for most, *bounds in _PHRASE_BOUNDS if count <= most)
-    gaps = [text[before.end : after.start] for before, after in pairwise(words)]
-    edges = _edges(reading, forms)
-    described = [reading.speech.is_indefinite_article(_key_before(reading, at)) for at in range(count)]
-    for at, first in enumerate(words):
+    gaps = [reading.text[before.end : after.start] for before, after in pairwise(reading.words)]
+    return _Runs(reading, longest, gaps, _edges(reading, forms))
+
+
+def _starts(runs: _Runs) -> tuple[Mapping[str, Sequence[int]], Sequence[int]]:
+    """Where phrases begin, by the openings of their keys, and the other places: capitals, and what is not clear.
+
+    A capital may begin a name in an inflected form. What follows the first word must leave its key as it is.
+    """
+    starts: dict[str, list[int]] = {}
+    others = []
+    for at, (word, gap) in enumerate(zip(runs.reading.words, runs.gaps, strict=False)):
+        clear = word.case != "capital" and gap.lstrip(".")[:1] in _APART
+        found = _openings(word.text, runs.edges.heads[at]) if clear else frozenset()
+        if not found:
+            others.append(at)
+        for one in found:
+            starts.setdefault(one, []).append(at)
+    return starts, others
+
+
+@lru_cache(maxsize=16_384)
+def _openings(word: str, heads: Sequence[str]) -> frozenset[str]:
+    """How the keys may begin of a name that begins with a word, or with a form of it; none where one is not clear."""
+    keys = [norm(form) for form in (word, word.replace(".", ""), *heads, *_articles(norm(word)))]
+    bare = [fold(key) for key in keys]
+    found = frozenset(map(opening, (*keys, *bare, *(fold(with_umlauts(key)) for key in bare))))
+    return frozenset() if "" in found else found
+
+
+def _phrases(runs: _Runs, places: Iterable[int]) -> Iterator[Sighting]:
+    """Runs of two words and more that begin at these places: names of several words, whatever their case."""
+    reading, longest, gaps, edges = runs.reading, runs.longest, runs.gaps, runs.edges
+    text, words, telling, count = reading.text, reading.words, reading.telling, len(reading.words)
+    for at in places:
+        first = words[at]
         tells, lower, key, plain = telling[at], first.case == "lower", first.key, edges.plain_heads[at]
+        described = lower and reading.speech.is_indefinite_article(_key_before(reading, at))
         for last in range(at + 1, min(at + longest, count)):
             gap, word = gaps[last - 1], words[last]
             if (len(gap) > 3 and not gap.isspace()) or word.end - first.start > NAME_CHARS:
@@ -584,7 +679,7 @@ def _phrases(reading: Reading) -> Iterator[Sighting]:
             tells, lower = tells or telling[last], lower and word.case == "lower"
             key = f"{key} {word.key}" if key and gap == " " and word.key else ""
             plain = plain and "." not in word.text
-            if not tells or (lower and _is_idle_talk(reading, at, last, described[at])):
+            if not tells or (lower and _is_idle_talk(reading, at, last, described)):
                 continue
             if plain and key and edges.plain_tails[last] and not first.case == word.case == "capital":
                 shape: Shape = "uncased" if first.case == "uncased" else "phrase"

@@ -13,8 +13,8 @@ from typing import Literal
 
 from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
 from wellkept.providers import Embedder
-from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, NameIndex, Sighted, gather, look_up
-from wellkept.recall.candidates import ends, sightings
+from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, Heard, NameIndex, look_up, sighted_in
+from wellkept.recall.candidates import ends, seen
 from wellkept.recall.facts import fitting_facts, shared_words
 from wellkept.recall.render import pointer_to, render, stored_text
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
@@ -55,7 +55,7 @@ def turn_pointers(
 
     `prior` is what the conversation already holds, this turn left out; pages shown there are not brought again.
     """
-    sighted = _sighted(text)
+    (sighted,) = sighted_in(store, source, [_heard(text)])
     index = look_up(store, source, [sighted])
     named = mentions_in_turn(index, sighted.sightings, text)
     needed, failed = ((), ()) if named else _Unnamed(store, source, arms_off, embedder).needed(text, 0)
@@ -168,19 +168,19 @@ def _within(block: _Block, budget: Budget) -> _Block:
 
 def _window_mentions(store: Store, source: str, window: Sequence[Message]) -> tuple[tuple[Mention, ...], NameIndex]:
     recent = window[-TURNS:]
-    sighted = [_sighted(message.text) for message in recent]
+    sighted = sighted_in(store, source, [_heard(message.text) for message in recent])
     index = look_up(store, source, sighted)
     return mentions_in_window(index, recent, [one.sightings for one in sighted]), index
 
 
-def _sighted(text: str) -> Sighted:
-    """What the text may name. A turn stands in the window of the turns after it, so the latest are remembered."""
+def _heard(text: str) -> Heard:
+    """The text, read for names. A turn stands in the window of the turns after it, so the latest are remembered."""
     read = ends(text)
     return _remembered(read) if len(read) <= _SHORT_CHARS else _remembered_long(read)
 
 
-_remembered = lru_cache(maxsize=_SHORT_TEXTS)(lambda text: gather(sightings(text)))
-_remembered_long = lru_cache(maxsize=_LONG_TEXTS)(lambda text: gather(sightings(text)))
+_remembered = lru_cache(maxsize=_SHORT_TEXTS)(lambda text: Heard(seen(text)))
+_remembered_long = lru_cache(maxsize=_LONG_TEXTS)(lambda text: Heard(seen(text)))
 
 
 def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -> tuple[Mention, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import regex  # type: ignore[import-untyped]
@@ -15,6 +15,8 @@ from wellkept.recall.words import Speech, is_noun, languages
 _UNSPACED = ("th", "ja", "zh", "ko")
 _ALWAYS = ("en", "ru", "uk", "el", "ar", "he", "fa", "hi")
 _SHORTEST_WITH_ENDING = 4
+_LISTS = 1024
+"""How many lists are kept ready: one for each use and each set of languages that some turn spoke."""
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}]+)*")
 _SENTENCE = regex.compile(r"(?<=[.!?…。！？؟;:])\s+|\n+|\s[-–—]\s")
 _CLAUSE = regex.compile(r"[.!?…,;:()\n]\s*|\s[-–—]\s|\s(?:and|or|but|so|und|oder|aber|et|ou|y|o|e|en|of|och|eller)\s")
@@ -42,20 +44,27 @@ def need(text: str) -> Need:
     clauses = {found[0].replace("’", "'") for part in _CLAUSE.split(key) if (found := _WORD.search(part))}
     opening = {found[0].replace("’", "'") for part in _SENTENCE.split(key) if (found := _WORD.search(part))}
     codes = _codes(words)
-    spoken = " " + " ".join(words) + " "
+    said = _Said(key, frozenset(words), f" {' '.join(words)} ")
     return Need(
-        asks=any(mark in text for mark in "?？؟")
-        or _shows("asks", codes, spoken, key)
-        or _heads("opens", codes, clauses),
-        pointed=_shows("pointed", codes, spoken, key),
-        earlier=_shows("earlier", codes, spoken, key),
-        ours=_shows("ours", codes, spoken, key) or _ends("we-end", codes, words),
-        mine=_shows("mine", codes, spoken, key),
+        asks=any(mark in text for mark in "?？؟") or _shows("asks", codes, said) or _heads("opens", codes, clauses),
+        pointed=_shows("pointed", codes, said),
+        earlier=_shows("earlier", codes, said),
+        ours=_shows("ours", codes, said) or _ends("we-end", codes, words),
+        mine=_shows("mine", codes, said),
         orders=_heads("orders", codes, opening) or _within("orders", key),
-        at_large=_shows("at-large", codes, spoken, key),
-        back=_shows("back", codes, spoken, key),
-        chat=_shows("chat", codes, spoken, key),
+        at_large=_shows("at-large", codes, said),
+        back=_shows("back", codes, said),
+        chat=_shows("chat", codes, said),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A turn under `norm`, its words, and its words with a space around each."""
+
+    key: str
+    words: frozenset[str]
+    spaced: str
 
 
 def _codes(words: Iterable[str]) -> tuple[str, ...]:
@@ -81,21 +90,40 @@ def _owners() -> dict[str, str]:
     }
 
 
-def _shows(use: str, codes: Iterable[str], spoken: str, key: str) -> bool:
-    return _within(use, key) or any(f" {phrase} " in spoken for code in codes for phrase in _phrases(f"{use}.{code}"))
+def _shows(use: str, codes: tuple[str, ...], said: _Said) -> bool:
+    words, phrases = _spoken(use, codes)
+    return not words.isdisjoint(said.words) or any(map(said.spaced.__contains__, phrases)) or _within(use, said.key)
 
 
-def _heads(use: str, codes: Iterable[str], heads: set[str]) -> bool:
-    return any(not heads.isdisjoint(_phrases(f"{use}.{code}")) for code in codes)
+@lru_cache(maxsize=_LISTS)
+def _spoken(use: str, codes: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The single words of a list in these languages, and its phrases with a space around each."""
+    listed = _listed(use, codes)
+    return frozenset(one for one in listed if " " not in one), tuple(f" {one} " for one in listed if " " in one)
 
 
-def _ends(use: str, codes: Iterable[str], words: Iterable[str]) -> bool:
-    endings = tuple(ending for code in codes for ending in _phrases(f"{use}.{code}"))
+@lru_cache(maxsize=_LISTS)
+def _listed(use: str, codes: tuple[str, ...]) -> frozenset[str]:
+    return frozenset().union(*(_phrases(f"{use}.{code}") for code in codes))
+
+
+def _heads(use: str, codes: tuple[str, ...], heads: set[str]) -> bool:
+    return not heads.isdisjoint(_listed(use, codes))
+
+
+def _ends(use: str, codes: tuple[str, ...], words: Iterable[str]) -> bool:
+    endings = tuple(_listed(use, codes))
     return any(word.endswith(endings) and len(word) > _SHORTEST_WITH_ENDING for word in words)
 
 
 def _within(use: str, key: str) -> bool:
-    return any(phrase in key for code in _UNSPACED for phrase in _phrases(f"{use}.{code}"))
+    return any(map(key.__contains__, _unspaced(use, key.isascii())))
+
+
+@cache
+def _unspaced(use: str, in_ascii: bool) -> tuple[str, ...]:
+    """What a list has in the scripts without spaces; of that little can stand in a text of ASCII letters."""
+    return tuple(phrase for phrase in _listed(use, _UNSPACED) if phrase.isascii() or not in_ascii)
 
 
 def _phrases(section: str) -> frozenset[str]:

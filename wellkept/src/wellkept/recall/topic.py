@@ -19,7 +19,7 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept.model import PageRef, Trust
 from wellkept.names import norm
-from wellkept.recall.candidates import sightings
+from wellkept.recall.candidates import seen
 from wellkept.recall.kin import TELLING, Reading, Term, is_slip, terms
 from wellkept.recall.need import Need, need
 from wellkept.recall.words import Speech
@@ -227,7 +227,7 @@ def names(fitting: Fit, text: str) -> Names:
     read = reading(page.title, page.summary, page.body_start, fitting.facts)
     nouns = Speech(norm(text).split()).speaks("de")
     found: Names = "known"
-    for sighting in _sighted(text):
+    for sighting in seen(text).found:
         if sighting.weak or sighting.shape not in ("name", "handle", "code"):
             continue
         parts = terms(sighting.display)
@@ -243,9 +243,6 @@ def names(fitting: Fit, text: str) -> Names:
         if unknown:
             found = "stranger"
     return found
-
-
-_sighted = lru_cache(maxsize=16)(sightings)
 
 
 def _agrees(read: Reading, text: str, name: str) -> bool:

@@ -108,6 +108,11 @@ class Speech:
         """Whether the word names something only in the middle of a sentence."""
         return word in self._soft
 
+    def telling(self, words: Iterable[str]) -> tuple[bool, ...]:
+        """Of each word whether it may name something wherever it stands."""
+        hard, soft = self._hard, self._soft
+        return tuple(word not in hard and word not in soft for word in words)
+
     def is_calendar(self, word: str) -> bool:
         """Whether the word is a day or a month."""
         return self._in("calendar", word, self._spoken)

@@ -139,6 +139,14 @@ class Store(Protocol):
         The names of a superseded page are those of the page that took its place.
         """
 
+    def name_openings(self, source: str, kinds: Sequence[NameKind], asked: int) -> frozenset[str] | None:
+        """The `opening` of each such name of the source that goes on after it, or None where they are not at hand.
+
+        It may hold others too.
+
+        `asked` is how many names would have to be looked up without knowing: it tells whether to read them all.
+        """
+
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal)."""
 

@@ -50,7 +50,7 @@ from wellkept.model import (
     Usage,
     Use,
 )
-from wellkept.names import fold, norm
+from wellkept.names import fold, norm, opening
 from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
@@ -343,7 +343,23 @@ class _Known:
     state: tuple[int, int]
     asked: int = 0
     due: int = 0
-    keys: Mapping[str, frozenset[str]] | None = None
+    names: _Names | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """All names of a source: their keys by kind, and the openings that were asked for."""
+
+    keys: Mapping[str, frozenset[str]]
+    openings: dict[tuple[NameKind, ...], frozenset[str]]
+
+    def openings_of(self, kinds: tuple[NameKind, ...]) -> frozenset[str]:
+        """How the keys of these kinds begin that go on after their first letters."""
+        found = self.openings.get(kinds)
+        if found is None:
+            longer = (key for kind in kinds for key in self.keys.get(kind, ()) if not key.isalnum())
+            found = self.openings[kinds] = frozenset(map(opening, longer))
+        return found
 
 
 class SqliteStore:
@@ -598,10 +614,25 @@ class SqliteStore:
         ((version,),) = self._select("PRAGMA data_version")
         return version, self._names_written
 
-    def _known_keys(self, source: str, kind: NameKind, state: tuple[int, int], asked: int) -> frozenset[str] | None:
-        """Every key of that kind in a state, or None where they have not been read: most of what is asked is none.
+    def name_openings(self, source: str, kinds: Sequence[NameKind], asked: int) -> frozenset[str] | None:
+        """The `opening` of each such name of the source that goes on after it, or None where they are not at hand.
 
-        All names of a source are read once as many keys were asked for, and held unless they are very many.
+        `asked` is how many names would have to be looked up without knowing: it tells whether to read them all.
+        """
+        if not _is_storable(source):
+            return frozenset()
+        known = self._all_known(source, self._state(), 0, coming=asked)
+        return None if known is None else known.openings_of(tuple(kinds))
+
+    def _known_keys(self, source: str, kind: NameKind, state: tuple[int, int], asked: int) -> frozenset[str] | None:
+        """Every key of that kind in a state, or None where they have not been read: most of what is asked is none."""
+        known = self._all_known(source, state, asked)
+        return None if known is None else known.keys.get(kind, frozenset())
+
+    def _all_known(self, source: str, state: tuple[int, int], asked: int, coming: int = 0) -> _Names | None:
+        """All names of a source are read once as many keys were asked for, and held unless they are very many.
+
+        Those `coming` are about to be asked for, and are counted then.
         """
         if self._owner == threading.get_ident():
             return None
@@ -611,13 +642,14 @@ class SqliteStore:
                 self._known.clear()
             known = self._known[source] = _Known(state)
         # Other threads ask too: what decides whether all were read must be what the query was limited by.
-        known.asked = most = known.asked + asked
-        if known.keys is None and known.due <= most <= _KNOWN_NAMES:
+        known.asked = asked = known.asked + asked
+        most = asked + coming
+        if known.names is None and known.due <= most <= _KNOWN_NAMES:
             known.due = 4 * most
             rows = self._select("SELECT kind, key FROM names WHERE source = ? LIMIT ?", (source, most + 1))
             if len(rows) <= most:
-                known.keys = _by_kind(rows)
-        return None if known.keys is None else known.keys.get(kind, frozenset())
+                known.names = _Names(_by_kind(rows), {})
+        return known.names
 
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal).
