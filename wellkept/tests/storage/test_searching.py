@@ -246,6 +246,8 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        "DROP TABLE statements_fts",
+        "DROP TABLE statements",
         "DROP TABLE facts_fts",
         "DROP TABLE written_fts",
         "DROP VIEW written_searched",

@@ -14,8 +14,9 @@ from itertools import pairwise
 from wellkept.ingest import claude_code, codex
 from wellkept.ingest.markdown import pieces
 from wellkept.ingest.transcript import json_objects, read_time, utc
-from wellkept.model import Chunk, Message, Role
+from wellkept.model import Chunk, Message, Role, Statement, Trust
 from wellkept.providers.quotes import plain
+from wellkept.sentences import statements
 
 FOLDER = "conversations/"
 PAGE_TYPE = "conversation"
@@ -98,6 +99,16 @@ def turn_chunks(messages: Sequence[Message]) -> tuple[Chunk, ...]:
         for piece in pieces(text):
             chunks.append(Chunk(len(chunks), piece, lead, turn, at, answer, meant))
     return tuple(chunks)
+
+
+def stated(source: str, slug: str, messages: Sequence[Message]) -> tuple[Statement, ...]:
+    """What the user of a conversation states, sentence by sentence; nothing of what the assistant says."""
+    return tuple(
+        Statement(source, slug, turn, text, minute(message.ts), Trust.AGENT_WRITTEN)
+        for turn, message in enumerate(messages)
+        if message.role == "user"
+        for text in statements(plain(message.text).strip())
+    )
 
 
 def parse_page(content: str) -> tuple[Message, ...]:
