@@ -53,6 +53,7 @@ from wellkept.model import (
     Ranking,
     Recalled,
     Results,
+    Said,
     SearchMode,
     SearchOptions,
     Source,
@@ -755,6 +756,16 @@ class Memory:
         check_name("source", source)
         _check_count("limit", limit)
         return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
+
+    def said(
+        self, source: str, text: str, *, prior: str = "", session: str | None = None
+    ) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+        """What the user said in other conversations than `session` and a turn asks for, and what failed."""
+        check_name("source", source)
+        if recall.SAID in self.arms_off:
+            return (), ()
+        slug = None if session is None else page_slug(session).removeprefix(FOLDER)
+        return recall.said_before(self.store, source, (Message("user", text),), slug, prior)
 
     def bank(
         self,

@@ -1,22 +1,23 @@
 """What the user said in an earlier conversation and a turn asks for: the statement that holds the turn's telling words.
 
 Two things are judged, as for a page that a turn needs: whether a statement is about what the turn speaks of, and
-whether the turn asks. A statement is short, so that it must hold most of what the turn asks about, and none of the
-words by which other statements differ from it. Only what the user said in words of their own is looked at.
+whether the turn asks. The weights come from sessions and conversations about made-up households, teams and clubs in
+many languages. Only what the user said in words of their own is looked at.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from heapq import nlargest
 from math import log
 
 import regex  # type: ignore[import-untyped]
 
 from wellkept.model import PageRef, Said, Statement
-from wellkept.names import norm
+from wellkept.names import fold, norm
 from wellkept.recall.arms import SAID
 from wellkept.recall.kin import TELLING, Reading, Term, terms
 from wellkept.recall.need import Need, need
@@ -26,7 +27,7 @@ from wellkept.recall.topic import TERMS, TURN_CHARS, Fit, likelihood, names, sho
 from wellkept.recall.words import read_sections
 from wellkept.storage import Store
 
-LEAST = 0.75
+LEAST = 0.82
 """How likely it must be that the turn asks for the statement."""
 FOLLOWS = 0.3
 """How likely it must be of one that says anew what another said which is."""
@@ -34,30 +35,29 @@ MOST_SAID = 2
 """So many statements at most are brought to a turn."""
 MOST_HOLDING = 256
 """A word that more statements hold tells none of them from the others."""
-_READ = 24
-_HELD = 0.5
+_READ = 16
+_HELD, _HELD_STRETCH = 0.5, 0.6
 _MOST_MASS = 3.0
+_LONGEST_BEGINNING = 4
 _FEW = 30
+_SHORT = 4
 """In a memory that holds less, a word is not common because another statement has it."""
 _COMMON = 0.15
 
 WEIGHTS: Mapping[str, float] = {
-    "always": -6.4,
-    "mass": 0.75,
-    "covered": 3.25,
-    "elsewhere": -2.29,
-    "two": 1.33,
-    "three": 0.0,
-    "asks": 2.16,
-    "pointed": 0.71,
-    "earlier": 1.81,
-    "ours": 2.15,
-    "mine": 0.82,
-    "orders": -0.94,
-    "at_large": -1.47,
-    "back": -0.56,
-    "chat": -1.3,
-    "stranger": -3.0,
+    "always": -5.77,
+    "mass": 2.08,
+    "asks": 2.61,
+    "pointed": 0.4,
+    "earlier": 1.2,
+    "ours": 1.35,
+    "mine": 0.66,
+    "orders": -0.76,
+    "at_large": -1.83,
+    "back": -0.58,
+    "chat": -1.29,
+    "any_one": -0.87,
+    "stranger": -2.6,
 }
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}]+)*")
@@ -88,37 +88,63 @@ def said(
     of the older.
     """
     shown = need(text) if len(text) <= TURN_CHARS else None
-    if shown is None or limit < 1 or likelihood(_at_best(shown), WEIGHTS) < LEAST:
+    if shown is None or limit < 1 or likelihood(_evidence(shown, _MOST_MASS, any_one=False), WEIGHTS) < LEAST:
         return ()
-    found = matches(store, source, text, shown, session, prior)
+    found = matches(store, source, text, shown, session=session, prior=prior)
     if not found or found[0].likely < LEAST:
         return ()
     return tuple(_said(match) for match in _newest(found, min(limit, MOST_SAID)))
 
 
-def matches(store: Store, source: str, text: str, shown: Need, session: str | None, prior: str) -> tuple[Match, ...]:
-    """The statements that share telling words with a turn, those most likely asked for first."""
-    asked = terms(text)[:TERMS]
-    if not asked:
-        return ()
-    openings = {term: term.beginnings() for term in asked}
-    known = store.find_statements(source, dict.fromkeys(b for parts in openings.values() for b in parts), MOST_HOLDING)
-    holding = {
-        term: frozenset().union(*(known.holding.get(part, frozenset()) for part in parts))
-        for term, parts in openings.items()
-    }
-    rarity = {term: _rarity(len(numbers), known.statements) for term, numbers in holding.items()}
-    rough: dict[int, float] = defaultdict(float)
-    for term, numbers in holding.items():
-        for number in numbers:
-            rough[number] += term.weight * rarity[term]
-    best = sorted(rough, key=lambda number: (-rough[number], -number))[:_READ]
-    fresh = _fresh(store.statements(source, best), session, prior)
-    weights = {term: term.weight * term.words * rarity[term] for term in asked}
-    known_terms = {term for term, numbers in holding.items() if numbers}
-    found = [_match(statement, text, weights, known_terms, shown) for statement in fresh]
-    found.sort(key=lambda match: (-match.likely, -match.statement.number))
-    return tuple(match for match in found if match.held and tells(match.statement.text))
+def matches(
+    store: Store, source: str, text: str, shown: Need, *, session: str | None, prior: str, least: float = FOLLOWS
+) -> tuple[Match, ...]:
+    """The statements that share telling words with a turn, those most likely asked for first; none below `least`."""
+    asked = _Asked.of(store, source, text)
+    fresh = _fresh(store.statements(source, asked.best()), session, prior)
+    found = [_match(statement, asked, shown) for statement in fresh]
+    likely = [match for match in found if match.held and match.likely >= least and tells(match.statement.text)]
+    return tuple(sorted((_met(match, text) for match in likely), key=lambda one: (-one.likely, -one.statement.number)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The terms of a turn, each with the newest statements that may hold it and the word that leads to it, and how many
+    statements there are.
+    """
+
+    holding: Mapping[Term, frozenset[int]]
+    led_by: Mapping[Term, str]
+    statements: int
+
+    @classmethod
+    def of(cls, store: Store, source: str, text: str) -> _Asked:
+        """What the turn `text` asks of a source."""
+        asked = terms(text)[:TERMS]
+        openings = {term: _beginnings_of(term) for term in asked}
+        wanted = dict.fromkeys(part for parts in openings.values() for part in parts)
+        known = store.find_statements(source, wanted, MOST_HOLDING)
+        holding = {
+            term: frozenset().union(*(known.holding.get(part, frozenset()) for part in parts))
+            for term, parts in openings.items()
+        }
+        return cls(holding, _led_by(text, asked), known.statements)
+
+    def best(self) -> Sequence[int]:
+        """The statements that hold the most and the rarest terms, the newest of equal ones first."""
+        rough: dict[int, float] = defaultdict(float)
+        for term, numbers in self.holding.items():
+            weight = term.weight * _rarity(len(numbers), self.statements)
+            for number in numbers:
+                rough[number] += weight
+        return nlargest(_READ, rough, key=lambda number: (rough[number], number))
+
+    def rarity(self, held: Iterable[Term]) -> Mapping[Term, float]:
+        """How telling each of the terms is where a statement holds them all: few may hold what many hold one of."""
+        each = {term: _rarity(len(self.holding[term]), self.statements) for term in held}
+        together = frozenset.intersection(*(self.holding[term] for term in each)) if len(each) > 1 else ()
+        least = _rarity(len(together), self.statements) if together else 0.0
+        return {term: max(rarity, least) for term, rarity in each.items()}
 
 
 def _rarity(holding: int, statements: int) -> float:
@@ -151,42 +177,56 @@ def _pages_of(session: str) -> regex.Pattern[str]:
     return regex.compile(rf"conversations/(?:{regex.escape(session)}|{stem}[a-z0-9-]*part-\d+-[0-9a-f]{{20}})")
 
 
-def _match(
-    statement: Statement, text: str, weights: Mapping[Term, float], known: Collection[Term], shown: Need
-) -> Match:
+def _beginnings_of(term: Term) -> tuple[str, ...]:
+    """What other forms of a term begin with too; a short one may be a plural."""
+    short = len(term.key) == _SHORT and term.key.isascii() and term.key.endswith("s")
+    return (term.key[:-1],) if short else term.beginnings()
+
+
+def _led_by(text: str, asked: Iterable[Term]) -> Mapping[Term, str]:
+    """The word before each term of a turn, or before the terms that it stands among: an article, where there is one."""
+    spoken = [match[0].replace("’", "'") for match in _WORD.finditer(fold(text))]
+    places: dict[int, Term] = {}
+    for term in asked:
+        at = next((at for at, word in enumerate(spoken) if word.startswith(term.key)), None)
+        if at is not None and not term.glued:
+            places[at] = term
+    led_by: dict[Term, str] = {}
+    for at, term in places.items():
+        first = at
+        while first - 1 in places:
+            first -= 1
+        led_by[term] = spoken[first - 1] if first else ""
+    return led_by
+
+
+def _match(statement: Statement, asked: _Asked, shown: Need) -> Match:
     reading = Reading((statement.text,))
-    alike = {term: reading.matches(term)[0] for term in weights}
-    held = frozenset(term for term, surely in alike.items() if surely >= _HELD)
-    mass = sum(weights[term] * surely for term, surely in alike.items())
-    whole = sum(weights.values())
-    missing = [term for term in weights if term not in held]
-    elsewhere = sum(weights[term] for term in missing if term in known)
-    telling = sum(1 for term in held if term.weight >= TELLING and weights[term] > _COMMON)
-    page = PageRef(statement.source, statement.slug, "", "", "", statement.text, statement.trust)
-    stranger = bool(held) and names(Fit(page, mass, mass, telling), text) == "stranger"
-    evidence = _evidence(shown, mass, mass / whole if whole else 0.0, elsewhere, telling, stranger)
+    alike = {term: reading.matches(term)[0] for term in asked.holding}
+    held = frozenset(term for term, surely in alike.items() if surely >= (_HELD_STRETCH if term.glued else _HELD))
+    rarity = asked.rarity(held)
+    mass = sum(term.weight * term.words * rarity[term] * alike[term] for term in held)
+    any_one = not _phrases("indefinite").isdisjoint(asked.led_by.get(term, "") for term in held)
     enough = sum(term.weight for term in held) >= TELLING
-    return Match(statement, held if enough else frozenset(), mass, evidence)
+    return Match(statement, held if enough else frozenset(), mass, _evidence(shown, mass, any_one))
 
 
-def _evidence(
-    shown: Need, mass: float, covered: float, elsewhere: float, telling: int, stranger: bool
-) -> Mapping[str, float]:
+def _met(match: Match, text: str) -> Match:
+    """The match with what the names in the turn say: one that the statement does not hold is another's."""
+    one = match.statement
+    page = PageRef(one.source, one.slug, "", "", "", one.text, one.trust)
+    stranger = names(Fit(page, match.mass, match.mass, len(match.held)), text) == "stranger"
+    return replace(match, evidence={**match.evidence, "stranger": float(stranger)})
+
+
+def _evidence(shown: Need, mass: float, any_one: bool) -> Mapping[str, float]:
     return {
         "always": 1.0,
         "mass": min(mass, _MOST_MASS),
-        "covered": covered,
-        "elsewhere": min(elsewhere, 2.0),
-        "two": float(telling >= 2),
-        "three": float(telling >= 3),
         **shows(shown),
-        "stranger": float(stranger),
+        "any_one": float(any_one),
+        "stranger": 0.0,
     }
-
-
-def _at_best(shown: Need) -> Mapping[str, float]:
-    """The evidence if some statement fitted as well as any can: most turns need no look into the store."""
-    return _evidence(shown, _MOST_MASS, 1.0, 0.0, 3, False)
 
 
 def _newest(found: Sequence[Match], limit: int) -> Sequence[Match]:
@@ -236,14 +276,19 @@ def _said(match: Match) -> Said:
 
 
 def tells(sentence: str) -> bool:
-    """Whether a sentence tells something: it is no order, no wish and no thanks, unless it gives a rule."""
+    """Whether a sentence tells something: it is no order, no wish and no thanks, unless it gives a rule.
+
+    >>> tells("Restart the worker."), tells("Never restart the worker on Fridays."), tells("The worker restarts at 9.")
+    (False, True, True)
+    """
     key = norm(sentence)
-    spoken = [match[0].replace("’", "'") for match in _WORD.finditer(key)]
     if any(ending in key for ending in _phrases("begins-within")):
         return False
-    joined = " ".join(spoken) + " "
-    begins = any(joined.startswith(f"{phrase} ") for phrase in _beginnings())
-    return not begins or any(f" {word} " in f" {joined}" for word in _phrases("standing"))
+    spoken = [match[0].replace("’", "'") for match in _WORD.finditer(key)]
+    opening = (" ".join(spoken[:size]) for size in range(1, _LONGEST_BEGINNING + 1))
+    return _beginnings().isdisjoint(opening) or any(
+        f" {one} " in f" {' '.join(spoken)} " for one in _phrases("standing")
+    )
 
 
 def _says_change(match: Match) -> bool:

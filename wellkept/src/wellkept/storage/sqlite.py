@@ -236,6 +236,11 @@ CROSS JOIN pages AS p ON p.id = c.page_id
 WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
 """
 
+_COUNTS: Mapping[str, str] = {
+    "pages": "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
+    "statements": "SELECT count(*) FROM statements WHERE source = ?",
+}
+
 _REBUILD_INDEXES = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')",
     "INSERT INTO written_fts (written_fts) VALUES ('rebuild')",
@@ -372,7 +377,7 @@ class SqliteStore:
         self._index_is_damaged = False
         self._names_written = 0
         self._known: dict[str, _Known] = {}
-        self._counted: dict[str, tuple[tuple[int, int], int]] = {}
+        self._counted: dict[tuple[str, str], tuple[tuple[int, int], int]] = {}
         in_memory = self._path == ":memory:"
         if not in_memory:
             _check_file(self._path)
@@ -681,7 +686,7 @@ class SqliteStore:
         if self._owner == threading.get_ident():
             self._index()
         with self._reading(), self._read_soundly():
-            pages = self._live_pages(source)
+            pages = self._count("pages", source)
             holding = {
                 beginning: frozenset(
                     slug
@@ -694,20 +699,17 @@ class SqliteStore:
             }
         return Openings(pages, holding)
 
-    def _live_pages(self, source: str) -> int:
-        """How many live pages the source has; counted again only when something was written."""
+    def _count(self, what: str, source: str) -> int:
+        """How many live pages, or statements, the source has; counted again only when something was written."""
         state = None if self._owner == threading.get_ident() else self._state()
-        state_then, pages = self._counted.get(source, (None, 0))
+        state_then, count = self._counted.get((what, source), (None, 0))
         if state is None or state_then != state:
-            ((pages,),) = self._select(
-                "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
-                (source,),
-            )
-            if len(self._counted) >= _KNOWN_SOURCES:
+            ((count,),) = self._select(_COUNTS[what], (source,))
+            if len(self._counted) >= 2 * _KNOWN_SOURCES:
                 self._counted.clear()
             if state is not None:
-                self._counted[source] = state, pages
-        return pages
+                self._counted[what, source] = state, count
+        return count
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
         """What a pointer needs to know of the live pages of these slugs, by slug; conversations left out."""
@@ -734,7 +736,7 @@ class SqliteStore:
         if not asked or not _is_storable(source):
             return Stated(0, {})
         with self._reading(), self._read_soundly():
-            ((total,),) = self._select("SELECT count(*) FROM statements WHERE source = ?", (source,))
+            total = self._count("statements", source)
             holding = {
                 beginning: frozenset(
                     number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))) if total

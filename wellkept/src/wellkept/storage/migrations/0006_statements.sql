@@ -13,10 +13,10 @@ CREATE INDEX statements_of_page ON statements (page_id);
 CREATE INDEX statements_of_source ON statements (source);
 CREATE INDEX statements_by_age ON statements (source, at);
 
--- As `said` writes what a fact says.
+-- As `said` writes what a fact says; without stems, which do not begin as all forms of their words do.
 CREATE VIRTUAL TABLE statements_fts USING fts5 (
   said,
-  tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
+  tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'",
   prefix = '4 5'
 );
 
