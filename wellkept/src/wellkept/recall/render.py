@@ -75,7 +75,12 @@ def pointer_to(mention: Mention) -> Pointer:
 
 def synopsis(page: PageRef) -> str:
     """What a page is about, in one line of at most 160 characters: its summary, else its first prose sentence."""
-    return shorten(one_line(page.summary) or _first_sentence(page.body_start), SYNOPSIS_CHARS)
+    return told_shortly(page.summary, page.body_start)
+
+
+def told_shortly(summary: str, body: str) -> str:
+    """The synopsis of a page with this summary and body."""
+    return shorten(one_line(summary) or _first_sentence(body), SYNOPSIS_CHARS)
 
 
 def one_line(text: str) -> str:

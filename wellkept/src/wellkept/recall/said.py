@@ -27,7 +27,7 @@ from wellkept.recall.topic import TERMS, TURN_CHARS, Fit, likelihood, names, sho
 from wellkept.recall.words import read_sections
 from wellkept.storage import Store
 
-LEAST = 0.82
+LEAST = 0.78
 """How likely it must be that the turn asks for the statement."""
 FOLLOWS = 0.3
 """How likely it must be of one that says anew what another said which is."""
@@ -39,25 +39,27 @@ _READ = 16
 _HELD, _HELD_STRETCH = 0.5, 0.6
 _MOST_MASS = 3.0
 _LONGEST_BEGINNING = 4
+_ANEW = 4
+"""So often one thing may be spoken of before it counts as common."""
 _FEW = 30
 _SHORT = 4
 """In a memory that holds less, a word is not common because another statement has it."""
 _COMMON = 0.15
 
 WEIGHTS: Mapping[str, float] = {
-    "always": -5.77,
-    "mass": 2.08,
-    "asks": 2.61,
-    "pointed": 0.4,
-    "earlier": 1.2,
-    "ours": 1.35,
-    "mine": 0.66,
-    "orders": -0.76,
-    "at_large": -1.83,
+    "always": -5.7,
+    "mass": 1.96,
+    "asks": 2.52,
+    "pointed": 0.41,
+    "earlier": 1.24,
+    "ours": 1.28,
+    "mine": 0.63,
+    "orders": -0.69,
+    "at_large": -1.79,
     "back": -0.58,
     "chat": -1.29,
-    "any_one": -0.87,
-    "stranger": -2.6,
+    "any_one": -0.83,
+    "stranger": -2.4,
 }
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}]+)*")
@@ -152,7 +154,7 @@ def _rarity(holding: int, statements: int) -> float:
     if holding >= MOST_HOLDING:
         return _COMMON
     size = max(statements, holding) + _FEW
-    return log(size / max(1, holding)) / log(size)
+    return log(size / max(1.0, holding / _ANEW)) / log(size)
 
 
 def _fresh(statements: Iterable[Statement], session: str | None, prior: str) -> Iterable[Statement]:
@@ -282,7 +284,7 @@ def tells(sentence: str) -> bool:
     (False, True, True)
     """
     key = norm(sentence)
-    if any(ending in key for ending in _phrases("begins-within")):
+    if any(part in key for part in _phrases("begins-within")) or key.startswith(tuple(_phrases("begins-unspaced"))):
         return False
     spoken = [match[0].replace("’", "'") for match in _WORD.finditer(key)]
     opening = (" ".join(spoken[:size]) for size in range(1, _LONGEST_BEGINNING + 1))

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.util import module_from_spec, spec_from_file_location
-from math import exp
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from wellkept.ingest.conversation import page_slug
 from wellkept.memory import Memory
@@ -27,6 +28,7 @@ from wellkept.storage import open_store
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PENALTY = 0.3
+STEPS, RATE = 20_000, 0.002
 GUESSED_FOR = {"mass": 1.5, "asks": 2.0, "pointed": 0.5, "earlier": 0.4, "ours": 1.0, "mine": 0.5}
 GUESSED_AGAINST = {"orders": -1.0, "at_large": -1.0, "back": -0.8, "chat": -1.0, "any_one": -0.7, "stranger": -3.0}
 START = {"always": -6.0, **GUESSED_FOR, **GUESSED_AGAINST}
@@ -139,21 +141,19 @@ def fitted(turns: Sequence[Seen]) -> dict[str, float]:
     What speaks for a need never has a weight below 0, nor has what speaks against it one above.
     """
     rows = [
-        (dict(match.evidence), float(right))
-        for turn in turns
-        for match, right in list(zip(turn.found, turn.right, strict=True))[:3]
+        (match.evidence, right) for turn in turns for match, right in list(zip(turn.found, turn.right, strict=True))[:3]
     ]
-    weights = dict(arm.WEIGHTS)
-    for _ in range(600):
-        slope = {name: PENALTY * (START[name] - value) for name, value in weights.items()}
-        for evidence, wanted in rows:
-            missing = wanted - 1 / (1 + exp(-sum(weights[name] * value for name, value in evidence.items())))
-            for name, value in evidence.items():
-                slope[name] += missing * value
-        for name, by in slope.items():
-            moved = weights[name] + 0.005 * by
-            weights[name] = moved if name == "always" else max(0.0, moved) if name in GUESSED_FOR else min(0.0, moved)
-    return {name: round(value, 2) for name, value in weights.items()}
+    names = list(START)
+    evidence = np.array([[one[name] for name in names] for one, _ in rows])
+    wanted = np.array([float(right) for _, right in rows])
+    start = np.array([START[name] for name in names])
+    low = np.array([0.0 if name in GUESSED_FOR else -np.inf for name in names])
+    high = np.array([0.0 if name in GUESSED_AGAINST else np.inf for name in names])
+    weights = start.copy()
+    for _ in range(STEPS):
+        slope = evidence.T @ (wanted - 1 / (1 + np.exp(-evidence @ weights))) - PENALTY * (weights - start)
+        weights = np.clip(weights + RATE * slope, low, high)
+    return {name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)}
 
 
 def main() -> None:
