@@ -41,6 +41,7 @@ def said(memory: Memory, text: str = ASK, session: str | None = "today", prior: 
     return [one.text for one in ask(memory, text, session, prior).said]
 
 
+@pytest.mark.req("C-336")
 def test_a_prompt_brings_what_was_said_the_day_before(memory: Memory) -> None:
     bank(memory, "abc", TOLD, "A: Noted.")
     found = ask(memory)

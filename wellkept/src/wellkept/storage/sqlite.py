@@ -185,6 +185,12 @@ FROM pages AS p JOIN chunks AS c ON c.page_id = p.id JOIN chunks_searched AS s O
 WHERE p.id = ? AND p.type <> 'conversation'
 """
 
+_INDEX_STATEMENTS = """
+INSERT INTO statements_fts (rowid, said) SELECT id, said(text, NULL, NULL) FROM statements WHERE page_id = ?
+"""
+
+_UNINDEX_STATEMENTS = "DELETE FROM statements_fts WHERE rowid IN (SELECT id FROM statements WHERE page_id = ?)"
+
 _PAGES_TOLD = """
 SELECT DISTINCT p.slug
 FROM facts_fts
@@ -562,14 +568,12 @@ class SqliteStore:
         )
 
     def _put_statements(self, page_id: int, source: str, statements: Sequence[Statement]) -> None:
-        for statement in statements:
-            at = _moment("statements.at", statement.at)
-            ((number,),) = self._change(
-                "INSERT INTO statements (source, page_id, turn, at, text) VALUES (?, ?, ?, ?, ?) RETURNING id",
-                (source, page_id, statement.turn, at, statement.text),
+        if statements:
+            self._change_many(
+                "INSERT INTO statements (source, page_id, turn, at, text) VALUES (?, ?, ?, ?, ?)",
+                [(source, page_id, one.turn, _moment("statements.at", one.at), one.text) for one in statements],
             )
-            said = _said(statement.text, None, None)
-            self._change("INSERT INTO statements_fts (rowid, said) VALUES (?, ?)", (number, said))
+            self._change(_INDEX_STATEMENTS, (page_id,))
 
     def get_page(self, source: str, slug: str) -> Page | None:
         """The page whatever its status, or None."""
