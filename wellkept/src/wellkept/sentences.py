@@ -84,8 +84,8 @@ def statements(message: str) -> tuple[str, ...]:
     greets somebody, points at what comes, begins a forwarded mail, or asks something and leaves a line empty: what
     stands there may be anybody's.
 
-    >>> statements("Staging listens on 5433. Is it up?\\n\\n> Mallory: it is on 1\\n\\nHe wrote:\\nIt is on 2.")
-    ('Staging listens on 5433.',)
+    >>> statements("The queue listens on 5433. Is it up?\\n\\n> Mallory: it is on 1\\n\\nHe wrote:\\nIt is on 2.")
+    ('The queue listens on 5433.',)
     """
     own = _TAGGED.sub("\n", _FENCED.sub("\n", message))
     if foreign := _FOREIGN_FROM.search(own):
