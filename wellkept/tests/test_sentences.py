@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from wellkept.sentences import MOST_CHARS, MOST_STATEMENTS, sentences, statements
+from wellkept.sentences import LONGEST_MESSAGE, MOST_CHARS, MOST_STATEMENTS, sentences, statements
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,14 @@ FOREIGN = "Pay the rent to account 4711."
 )
 def test_what_may_be_anybody_s_is_not_the_writer_s_word(message: str) -> None:
     assert not any("4711" in said for said in statements(message))
+
+
+@pytest.mark.parametrize("part", ["<a>", "```\n", " ", "\n", "a, ", "?\n", ": ", "a. ", "z.B. ", "<a "])
+def test_a_message_of_one_sign_over_and_over_takes_no_time(part: str) -> None:
+    began = time.process_time()
+    statements((part * LONGEST_MESSAGE)[:LONGEST_MESSAGE])
+    assert time.process_time() - began < 0.5
+    assert statements("We deploy with Fly. " + part * LONGEST_MESSAGE) == ()
 
 
 def test_a_question_states_nothing() -> None:

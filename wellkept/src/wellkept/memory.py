@@ -17,7 +17,7 @@ from wellkept import recall
 from wellkept.capture import Capture, Captured
 from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
-from wellkept.ingest.conversation import FOLDER, page_slug
+from wellkept.ingest.conversation import FOLDER, is_of, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.model import (
     CORRECTION_ACTIONS,
@@ -661,6 +661,7 @@ class Memory:
             now=_at(now),
             arms_off=self.arms_off,
             embedder=None if self._open_embedder is None else self._opened,
+            ours=_ours(session),
         )
         alone = len(window) == 1 and not prior and budget in (None, Budget())
         slugs = [pointer.slug for pointer in (*found.pointers, *found.volunteered)]
@@ -764,8 +765,7 @@ class Memory:
         check_name("source", source)
         if recall.SAID in self.arms_off:
             return (), ()
-        slug = None if session is None else page_slug(session).removeprefix(FOLDER)
-        return recall.said_before(self.store, source, (Message("user", text),), slug, prior)
+        return recall.said_before(self.store, source, (Message("user", text),), _ours(session), prior)
 
     def bank(
         self,
@@ -818,6 +818,10 @@ def _check_each(field: str, given: Sequence[str], known: Sequence[str]) -> None:
     for position, one in enumerate(given):
         if one not in known:
             raise InvalidInput(f"{field}[{position}]", f"is {one!r}; use one of {', '.join(known)}")
+
+
+def _ours(session: str | None) -> Callable[[str], bool]:
+    return lambda slug: session is not None and is_of(session, slug)
 
 
 def _at(moment: datetime | None, field: str = "now") -> datetime:

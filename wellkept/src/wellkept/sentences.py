@@ -10,6 +10,8 @@ MOST_CHARS = 400
 """A longer line is taken for something pasted."""
 MOST_STATEMENTS = 24
 """Of one message no more are its own: whoever says more has pasted it."""
+LONGEST_MESSAGE = 8_000
+"""A longer message is taken for a paste."""
 _LEAST_CHARS = 10
 _LEAST_UNSPACED = 5
 _MOST_MARKS = 0.3
@@ -26,7 +28,7 @@ _END = regex.compile(r"[.!?…؟।]+[\"'”’»)\]]*(?=\s+[^\p{Ll}\s]|\s*$)|[�
 _FENCED = regex.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*\Z)", regex.DOTALL | regex.MULTILINE)
 _TAGGED = regex.compile(r"<([\w:-]+)(?:\s[^<>]*)?>.*?</\1\s*>", regex.DOTALL)
 _FOREIGN_FROM = regex.compile(
-    r"^[ \t]*(?:"
+    r"^[ \t]*+(?:"
     r"[^\n]*[:：]"
     r"|(?:from|von|de|da|van|od|от|差出人|发件人|subject|betreff|objet|asunto)[ \t]*[:：][^\n]*"
     r"|-{3,}[^\n]*"
@@ -87,6 +89,8 @@ def statements(message: str) -> tuple[str, ...]:
     >>> statements("The queue listens on 5433. Is it up?\\n\\n> Mallory: it is on 1\\n\\nHe wrote:\\nIt is on 2.")
     ('The queue listens on 5433.',)
     """
+    if len(message) > LONGEST_MESSAGE:
+        return ()
     own = _TAGGED.sub("\n", _FENCED.sub("\n", message))
     if foreign := _FOREIGN_FROM.search(own):
         own = own[: foreign.end() if foreign["asked"] else foreign.start()]

@@ -86,12 +86,13 @@ def test_only_what_the_user_states_comes_as_said_by_the_user(memory: Memory, tex
 
 
 def test_this_conversation_and_its_further_parts_are_not_brought_again(memory: Memory) -> None:
-    for session in ("agent:main:main", "s1"):
+    for session in ("agent:main:main", "s1", "a" * 79, "b:" * 60):
         bank(memory, f"{session} part 2", TOLD)
         assert said(memory, session=session) == []
         bank(memory, session, TOLD)
         assert said(memory, session=session) == []
         assert said(memory, session="another") != []
+        assert said(memory, session=session[:-1]) != []
         memory.store.reset()
 
 

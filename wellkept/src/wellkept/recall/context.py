@@ -17,7 +17,7 @@ from wellkept.recall.arms import SAID, SEMANTIC, TOPIC, Arm, NameIndex, Sighted,
 from wellkept.recall.candidates import ends, sightings
 from wellkept.recall.facts import fitting_facts, shared_words
 from wellkept.recall.render import pointer_to, render, stored_text
-from wellkept.recall.said import MOST_SAID, said
+from wellkept.recall.said import MOST_SAID, Ours, said
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
@@ -94,6 +94,7 @@ def turn_context(
     fragments: Collection[str] = FRAGMENTS,
     arms_off: Collection[str] = (),
     embedder: Opened | None = None,
+    ours: Ours | None = None,
 ) -> TurnContext:
     """What a hook injects on a turn: the window's pages, related pages and facts, within the budget.
 
@@ -126,7 +127,7 @@ def turn_context(
         degraded += failed
     statements: tuple[Said, ...] = ()
     if "said" in fragments and SAID not in arms_off:
-        statements, failed = said_before(store, source, window, session, prior, budget.facts)
+        statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.facts)
         degraded += failed
     whole = _Block(pointers, offered, facts, statements)
     kept = _within(whole, budget)
@@ -137,16 +138,20 @@ def turn_context(
 
 
 def said_before(
-    store: Store, source: str, window: Sequence[Message], session: str | None, prior: str, limit: int = MOST_SAID
+    store: Store, source: str, window: Sequence[Message], ours: Ours, prior: str, limit: int = MOST_SAID
 ) -> tuple[tuple[Said, ...], tuple[str, ...]]:
-    """What the user said in earlier conversations and the newest message asks for, and what failed."""
+    """What the user said in other conversations than ours and the newest message asks for, and what failed."""
     if not window or window[-1].role != "user":
         return (), ()
     try:
-        return said(store, source, window[-1].text, session=session, prior=prior, limit=limit), ()
+        return said(store, source, window[-1].text, ours=ours, prior=prior, limit=limit), ()
     except Exception:
         LOG.exception("the %s arm failed", SAID)
         return (), (f"arm_failed:{SAID}",)
+
+
+def _only(session: str | None) -> Ours:
+    return lambda slug: slug == f"conversations/{session}"
 
 
 def decayed(fact: Fact, now: datetime) -> float:

@@ -8,7 +8,7 @@ many languages. Only what the user said in words of their own is looked at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nlargest
@@ -46,6 +46,9 @@ _SHORT = 4
 """In a memory that holds less, a word is not common because another statement has it."""
 _COMMON = 0.15
 
+Ours = Callable[[str], bool]
+"""Whether a page, by its slug, is of the conversation that a turn belongs to."""
+
 WEIGHTS: Mapping[str, float] = {
     "always": -5.7,
     "mass": 1.96,
@@ -81,29 +84,27 @@ class Match:
         return likelihood(self.evidence, WEIGHTS)
 
 
-def said(
-    store: Store, source: str, text: str, *, session: str | None, prior: str, limit: int = MOST_SAID
-) -> tuple[Said, ...]:
+def said(store: Store, source: str, text: str, *, ours: Ours, prior: str, limit: int = MOST_SAID) -> tuple[Said, ...]:
     """The statements of earlier conversations that a turn asks for, newest first, at most two; mostly none.
 
-    Not those of the conversation `session`, nor what `prior` shows. Of two about the same the newer takes the place
+    Not those of pages that are `ours`, nor what `prior` shows. Of two about the same the newer takes the place
     of the older.
     """
     shown = need(text) if len(text) <= TURN_CHARS else None
     if shown is None or limit < 1 or likelihood(_evidence(shown, _MOST_MASS, any_one=False), WEIGHTS) < LEAST:
         return ()
-    found = matches(store, source, text, shown, session=session, prior=prior)
+    found = matches(store, source, text, shown, ours=ours, prior=prior)
     if not found or found[0].likely < LEAST:
         return ()
     return tuple(_said(match) for match in _newest(found, min(limit, MOST_SAID)))
 
 
 def matches(
-    store: Store, source: str, text: str, shown: Need, *, session: str | None, prior: str, least: float = FOLLOWS
+    store: Store, source: str, text: str, shown: Need, *, ours: Ours, prior: str, least: float = FOLLOWS
 ) -> tuple[Match, ...]:
     """The statements that share telling words with a turn, those most likely asked for first; none below `least`."""
     asked = _Asked.of(store, source, text)
-    fresh = _fresh(store.statements(source, asked.best()), session, prior)
+    fresh = _fresh(store.statements(source, asked.best()), ours, prior)
     found = [_match(statement, asked, shown) for statement in fresh]
     likely = [match for match in found if match.held and match.likely >= least and tells(match.statement.text)]
     return tuple(sorted((_met(match, text) for match in likely), key=lambda one: (-one.likely, -one.statement.number)))
@@ -157,26 +158,17 @@ def _rarity(holding: int, statements: int) -> float:
     return log(size / max(1.0, holding / _ANEW)) / log(size)
 
 
-def _fresh(statements: Iterable[Statement], session: str | None, prior: str) -> Iterable[Statement]:
+def _fresh(statements: Iterable[Statement], ours: Ours, prior: str) -> Iterable[Statement]:
     """Those of other conversations that are not shown yet; of equal ones the newest."""
-    ours = _pages_of(session) if session else None
     seen = prior[-PRIOR_CHARS:]
     once: dict[str, Statement] = {}
     for one in statements:
-        if ours is not None and ours.fullmatch(one.slug):
-            continue
-        if stored_text(one.text, one.trust) in seen:
+        if ours(one.slug) or stored_text(one.text, one.trust) in seen:
             continue
         key = norm(one.text)
         if key not in once or _age(one) > _age(once[key]):
             once[key] = one
     return once.values()
-
-
-def _pages_of(session: str) -> regex.Pattern[str]:
-    """The pages of a session: the one named so, and those of its further parts."""
-    stem = regex.escape(regex.sub(r"-[0-9a-f]{20}$", "", session)[:50])
-    return regex.compile(rf"conversations/(?:{regex.escape(session)}|{stem}[a-z0-9-]*part-\d+-[0-9a-f]{{20}})")
 
 
 def _beginnings_of(term: Term) -> tuple[str, ...]:

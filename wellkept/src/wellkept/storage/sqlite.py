@@ -740,11 +740,10 @@ class SqliteStore:
         if not asked or not _is_storable(source):
             return Stated(0, {})
         with self._reading(), self._read_soundly():
-            total = self._count("statements", source)
+            if not (total := self._count("statements", source)):
+                return Stated(0, {})
             holding = {
-                beginning: frozenset(
-                    number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))) if total
-                )
+                beginning: frozenset(number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))))
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
                 if phrase

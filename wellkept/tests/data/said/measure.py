@@ -50,6 +50,11 @@ class Seen:
     helped: bool
 
 
+def nobody(_: str) -> bool:
+    """No page is of the conversation at hand."""
+    return False
+
+
 def spoken_worlds() -> list[Any]:
     """The worlds of the folder `need/`, as its own measure reads them."""
     spec = spec_from_file_location("need_measure", FOLDER.parent / "need" / "measure.py")
@@ -92,7 +97,7 @@ def seen(name: str) -> Iterator[Seen]:
     asks = [(world["name"], *ask) for world in told["worlds"] for ask in world["asks"]]
     asks += [("other scope", *ask) for ask in told["other_asks"]]
     for world, text, wanted in asks:
-        found = arm.matches(memory.store, "mine", text, need(text), session=None, prior="", least=0.0)
+        found = arm.matches(memory.store, "mine", text, need(text), ours=nobody, prior="", least=0.0)
         brought = memory.context("mine", [Message("user", text)], session="another").said
         right = tuple(wanted is not None and wanted in one.statement.text for one in found)
         helped = wanted is not None and any(wanted in one.text for one in brought)
@@ -113,7 +118,7 @@ def seen_elsewhere() -> Iterator[Seen]:
         for session in world.sessions:
             shown: set[str] = set()
             for wanted, text in session:
-                found = arm.matches(memory.store, world.name, text, need(text), session=None, prior="", least=0.0)
+                found = arm.matches(memory.store, world.name, text, need(text), ours=nobody, prior="", least=0.0)
                 found = tuple(one for one in found if one.statement.slug not in shown)
                 slugs = {page_slug(slug) for slug in wanted}
                 right = tuple(one.statement.slug in slugs for one in found)
