@@ -17,7 +17,7 @@ from wellkept import recall
 from wellkept.capture import Capture, Captured
 from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.ingest import writeback
-from wellkept.ingest.conversation import FOLDER, page_slug
+from wellkept.ingest.conversation import FOLDER, is_of, page_slug
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.restoring import restored
 from wellkept.model import (
@@ -56,6 +56,7 @@ from wellkept.model import (
     Recalled,
     Restored,
     Results,
+    Said,
     SearchMode,
     SearchOptions,
     Source,
@@ -699,6 +700,7 @@ class Memory:
             now=_at(now),
             arms_off=self.arms_off,
             embedder=None if self._open_embedder is None else self._opened,
+            ours=_ours(session),
         )
         found = replace(found, degraded=(*found.degraded, *self._closed()))
         alone = len(window) == 1 and not prior and budget in (None, Budget())
@@ -796,6 +798,15 @@ class Memory:
         _check_count("limit", limit)
         return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
 
+    def said(
+        self, source: str, text: str, *, prior: str = "", session: str | None = None
+    ) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+        """What the user said in other conversations than `session` and a turn asks for, and what failed."""
+        check_name("source", source)
+        if recall.SAID in self.arms_off:
+            return (), ()
+        return recall.said_before(self.store, source, (Message("user", text),), _ours(session), prior)
+
     def bank(
         self,
         source: str,
@@ -869,6 +880,10 @@ def _check_each(field: str, given: Sequence[str], known: Sequence[str]) -> None:
     for position, one in enumerate(given):
         if one not in known:
             raise InvalidInput(f"{field}[{position}]", f"is {one!r}; use one of {', '.join(known)}")
+
+
+def _ours(session: str | None) -> Callable[[str], bool]:
+    return lambda slug: session is not None and is_of(session, slug)
 
 
 def _at(moment: datetime | None, field: str = "now") -> datetime:

@@ -423,8 +423,47 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that the user said in a conversation: on which page it stands, in which turn from 0, and when."""
+
+    source: str
+    slug: str
+    turn: int
+    text: str
+    at: datetime | None
+    trust: Trust
+    number: int = 0
+    """Which statement of the store it is; later ones have higher numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """How many statements a source has, and the numbers of the newest that hold a word with a beginning."""
+
+    statements: int
+    holding: Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement brought to a turn, by which of the turn's words, and how likely the turn asks for it (0 to 1)."""
+
+    text: str
+    slug: str
+    at: datetime | None
+    trust: Trust
+    arm: str
+    confidence: float
+    words: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be injected on one turn: pages pointed at, tokens (ceil(UTF-16 units / 4)), UTF-8 bytes."""
+    """How much may be injected on one turn: pages pointed at, facts, tokens (ceil(UTF-16 units / 4)), UTF-8 bytes.
+
+    At most `facts` statements come, too.
+    """
 
     pages: int = 3
     volunteers: int = 3
@@ -443,6 +482,7 @@ class TurnContext:
     facts: tuple[Fact, ...] = ()
     degraded: tuple[str, ...] = ()
     ms: float = 0.0
+    said: tuple[Said, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from wellkept.model import (
     Recalled,
     Result,
     Results,
+    Said,
     Told,
 )
 from wellkept.recall.degraded import found_by
@@ -59,6 +60,8 @@ def shown(value: object) -> Any:
         return plain | {"score": value.score, "rank": value.rank} | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
+    if isinstance(value, Said):
+        return {"id": str(Item("page", value.slug))} | _plain(value, but=("trust", "source", "slug")) | _label(value)
     if isinstance(value, Dated):
         return {"id": value.id, "date": value.date, "text": value.text} | _label(value.item)
     if isinstance(value, PackItem):
@@ -96,7 +99,7 @@ def _plain(value: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
     return {one.name: shown(getattr(value, one.name)) for one in fields(value) if one.name not in but}
 
 
-def _label(value: Page | Fact | Hit | Pointer) -> dict[str, Any]:
+def _label(value: Page | Fact | Hit | Pointer | Said) -> dict[str, Any]:
     return _plain(label(value))
 
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,9 @@ class Host:
     def say(self, *messages: Message | claude_code.Injection) -> None:
         self.transcript.write_bytes(claude_code.write(messages, session="s1"))
 
-    def line(self, event: str, deadline_ms: int = 20_000) -> str:
+    def line(self, event: str, deadline_ms: int = 20_000, file: str = ".claude/settings.json") -> str:
         """The command that stands in the settings, with more time than it ships with: machines that test are slow."""
-        settings = json.loads((self.home / ".claude" / "settings.json").read_text())
+        settings = json.loads((self.home / file).read_text())
         ((hook,),) = (group["hooks"] for group in settings["hooks"][event])
         before, socket, after = hook["command"].partition("wellkept.sock ")
         return f"{before}{socket}{deadline_ms} {after.partition(' ')[2]}"
@@ -67,6 +68,13 @@ class Host:
         argv = ["/bin/sh", "-c", self.line(name, deadline_ms)]
         done = subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=60, check=True, env=self.env)
         assert done.stderr == ""
+        return done.stdout
+
+    def in_codex(self, prompt: str) -> str:
+        """What the installed Codex hook adds to a prompt of another session."""
+        stdin = json.dumps({"session_id": "c1", "prompt": prompt, "cwd": str(self.home), "transcript_path": None})
+        argv = ["/bin/sh", "-c", self.line("UserPromptSubmit", file=".codex/hooks.json")]
+        done = subprocess.run(argv, input=stdin, capture_output=True, text=True, timeout=60, check=True, env=self.env)
         return done.stdout
 
     def context(self, stdout: str) -> tuple[str, str]:
@@ -156,6 +164,29 @@ def test_a_page_that_the_session_began_with_is_still_pointed_at_when_it_is_named
     _, pack = host.context(host.event("SessionStart", source="startup"))
     host.say(claude_code.Injection(pack), *TALK)
     assert "ada-lovelace" in host.context(host.event("UserPromptSubmit", prompt="Where did Ada Lovelace live?"))[1]
+
+
+@pytest.mark.field("HOK-02")
+def test_what_was_said_in_claude_code_comes_back_in_codex_when_it_is_asked_for(host: Host) -> None:
+    (host.home / ".codex").mkdir()
+    host.wellkept("install", "codex")
+    host.event("SessionStart", source="startup")
+    told = "We decided to deploy with Fly, not Heroku. Staging's database listens on 5433."
+    host.say(Message("user", told, datetime(2026, 11, 29, 9, tzinfo=UTC)), Message("assistant", "The VPN is moss."))
+    host.event("Stop")
+    _, text = host.context(host.in_codex("how do I connect to the staging database?"))
+    assert text.splitlines()[1:] == [
+        "## Said before",
+        '- said on 2026-11-29 by you (`conversations/s1`): "Staging\'s database listens on 5433."'
+        " (unconfirmed, agent-written)",
+    ]
+    assert "listens on 5433" in host.wellkept("get", "conversations/s1")
+    assert [host.in_codex(quiet) for quiet in ("thanks!", "run the linter", "what is the VPN called?")] == ["{}"] * 3
+    assert host.event("UserPromptSubmit", prompt="how do I connect to the staging database?") == ""
+    _, pack = host.context(host.event("SessionStart", source="startup"))
+    assert 'Last time you said: "We decided to deploy with Fly, not Heroku."' in pack
+    host.wellkept("forget", "conversations/s1")
+    assert host.in_codex("how do I connect to the staging database?") == "{}"
 
 
 @pytest.mark.parametrize("event", ["Stop", "PreCompact", "SessionEnd"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from wellkept.errors import EmbedderMismatch
-from wellkept.model import Chunk, Fact, Page, Provenance, Status
+from wellkept.memory import Memory
+from wellkept.model import Chunk, Fact, Message, Page, Provenance, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
 from wellkept.storage.schema import APPLICATION_ID, migrations
@@ -200,7 +201,7 @@ def put_as(store: SqliteStore, slug: str, kind: str, *texts: str) -> None:
 
 
 def sound(store: SqliteStore) -> None:
-    for index in ("chunks_fts", "written_fts"):
+    for index in ("chunks_fts", "written_fts", "statements_fts"):
         list(store._writer.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)"))
 
 
@@ -246,6 +247,8 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        "DROP TABLE statements_fts",
+        "DROP TABLE statements",
         "DROP TABLE facts_fts",
         "DROP TABLE written_fts",
         "DROP VIEW written_searched",
@@ -261,6 +264,45 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
     assert len(store.facts("default", told_in="conversations/x")) == 1
     assert store.facts("default", told_in="conversations/y") == ()
+    sound(store)
+
+
+def test_what_was_said_before_there_were_statements_is_found_where_it_is_known_who_said_it(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    memory = Memory(SqliteStore(path))
+    memory.bank(
+        "default", "known", [Message("user", "Staging is on 5433. Is it up?"), Message("assistant", "It is up.")]
+    )
+    memory.bank("default", "unknown", [Message("user", "Staging is on 1."), Message("assistant", "Staging is on 2.")])
+    memory.close()
+    connection = apsw.Connection(str(path))
+    for statement in (
+        "DROP TABLE statements_fts",
+        "DROP TABLE statements",
+        "UPDATE chunks SET answer = 0 WHERE page_id IN (SELECT id FROM pages WHERE slug = 'conversations/unknown')",
+        "DELETE FROM schema_version WHERE version >= 6",
+    ):
+        list(connection.execute(statement))
+    connection.close()
+    store = SqliteStore(path)
+    found = store.find_statements("default", ["stag", "up"], 9)
+    assert [one.text for one in store.statements("default", found.holding["stag"])] == ["Staging is on 5433."]
+    assert found.statements == 1
+    assert found.holding["up"] == frozenset()
+    sound(store)
+
+
+def test_a_conversation_that_is_kept_again_states_only_what_it_says_now(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db")
+    memory = Memory(store)
+    for text in ("The gate code is 2290.", "The gate code is 4471."):
+        memory.bank("default", "s", [Message("user", text, NOW)])
+    found = store.find_statements("default", ["gate", "2290"], 9)
+    assert (found.statements, found.holding["2290"]) == (1, frozenset())
+    assert [one.text for one in store.newest_statements("default", NOW, 9)] == ["The gate code is 4471."]
+    assert store.newest_statements("default", NOW + timedelta(minutes=1), 9) == ()
+    assert store.newest_statements("team", NOW, 9) == ()
+    assert store.statements("team", found.holding["gate"]) == ()
     sound(store)
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from wellkept.errors import NotFound
 from wellkept.hooks.prompt import STDIN_BYTES, clean
-from wellkept.ingest.conversation import minute, page_slug, parse_page
+from wellkept.ingest.conversation import minute, page_slug, parse_page, part_name
 from wellkept.ingest.transcript import MAX_BYTES, Transcript, TranscriptRefused
 from wellkept.memory import Memory
 from wellkept.model import Message, Page
@@ -136,11 +136,6 @@ def keep(
         open_part = tuple(part)
         run(partial(memory.bank, source, part_name(heard.session, number), open_part, now=now))
     return kept
-
-
-def part_name(session: str, number: int) -> str:
-    """The session under which a part of a conversation is kept: the first under its own name."""
-    return session if number == 1 else f"{session} part {number}"
 
 
 def _kept_so_far(memory: Memory, source: str, session: str) -> tuple[int, tuple[Message, ...], tuple[Message, ...]]:

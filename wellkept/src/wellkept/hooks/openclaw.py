@@ -74,7 +74,9 @@ def answer(
     window = prompt_window(event.spoken(), _own(event.prompt))
     if not window:
         return HookAnswer(SILENCE, "silent", "empty_window")
-    return _put_first(assemble(memory, source, window, prior=event.prior(), pages=budget.pages).text, len(window))
+    session = clean(plain(event.session_id)).strip() or None
+    found = assemble(memory, source, window, prior=event.prior(), pages=budget.pages, session=session)
+    return _put_first(found.text, len(window))
 
 
 def begin(memory: Memory, source: str, stdin: bytes, *, now: datetime) -> HookAnswer:
@@ -122,8 +124,10 @@ def assemble(
     pages: int = 3,
     window: int = 4,
     roles: Collection[Role] = ("user", "assistant"),
+    session: str | None = None,
 ) -> TurnContext:
-    """The pages that the newest user message names, then pages that the last turns call for; no facts.
+    """The pages that the newest user message names, pages that the last turns call for, and what was said before that
+    it asks for; no facts.
 
     At most `pages` are pointed at. The last `window` turns said by `roles` are searched for what else may matter.
     `prior` is what the session was shown before, which is not shown again.
@@ -134,9 +138,11 @@ def assemble(
     recent = recent[-window:] if window > 0 else ()
     shown = tuple(pointer.slug for pointer in pointers)
     volunteered, also_lost = memory.volunteers(source, recent, prior=prior, exclude=shown)
+    said, unheard = memory.said(source, newest, prior=prior, session=session)
     return TurnContext(
-        text=render(pointers, volunteered, ()),
+        text=render(pointers, volunteered, (), said),
         pointers=pointers,
         volunteered=volunteered,
-        degraded=tuple(dict.fromkeys((*lost, *also_lost))),
+        degraded=tuple(dict.fromkeys((*lost, *also_lost, *unheard))),
+        said=said,
     )

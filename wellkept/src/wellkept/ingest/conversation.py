@@ -14,8 +14,9 @@ from itertools import pairwise
 from wellkept.ingest import claude_code, codex
 from wellkept.ingest.markdown import pieces
 from wellkept.ingest.transcript import json_objects, read_time, utc
-from wellkept.model import Chunk, Message, Role
+from wellkept.model import Chunk, Message, Role, Statement, Trust
 from wellkept.providers.quotes import plain
+from wellkept.sentences import statements
 
 FOLDER = "conversations/"
 PAGE_TYPE = "conversation"
@@ -37,6 +38,7 @@ _MONTHS = (
 _PLAIN_SESSION = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _MARKED_SESSION = re.compile(r"-[0-9a-f]{20}\Z")
 _SESSION_CHARS = 80
+MOST_PARTS = 200
 
 
 # Pages
@@ -53,6 +55,23 @@ def page_slug(session: str) -> str:
         return FOLDER + session
     readable = re.sub(r"[^a-z0-9]+", "-", session.lower())[: _SESSION_CHARS - 21].strip("-") or "session"
     return f"{FOLDER}{readable}-{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:20]}"
+
+
+def part_name(session: str, number: int) -> str:
+    """The session under which a part of a conversation is kept: the first under its own name."""
+    return session if number == 1 else f"{session} part {number}"
+
+
+def is_of(session: str, slug: str) -> bool:
+    """Whether the page is of this session, all of it or one of its first MOST_PARTS parts.
+
+    >>> is_of("s1", page_slug("s1 part 2")), is_of("s1", "conversations/s15")
+    (True, False)
+    """
+    begins = page_slug(part_name(session, 2))[: len(FOLDER) + _SESSION_CHARS // 2].partition("-part-")[0]
+    if not slug.startswith(begins):
+        return False
+    return any(slug == page_slug(part_name(session, number)) for number in range(1, MOST_PARTS + 1))
 
 
 def minute(ts: datetime | None) -> datetime | None:
@@ -98,6 +117,16 @@ def turn_chunks(messages: Sequence[Message]) -> tuple[Chunk, ...]:
         for piece in pieces(text):
             chunks.append(Chunk(len(chunks), piece, lead, turn, at, answer, meant))
     return tuple(chunks)
+
+
+def stated(source: str, slug: str, messages: Sequence[Message]) -> tuple[Statement, ...]:
+    """What the user of a conversation states, sentence by sentence; nothing of what the assistant says."""
+    return tuple(
+        Statement(source, slug, turn, text, minute(message.ts), Trust.AGENT_WRITTEN)
+        for turn, message in enumerate(messages)
+        if message.role == "user"
+        for text in statements(plain(message.text).strip())
+    )
 
 
 def parse_page(content: str) -> tuple[Message, ...]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest.attribution import Located, attribute, locate
-from wellkept.ingest.conversation import page_slug, render, turn_chunks
+from wellkept.ingest.conversation import page_slug, render, stated, turn_chunks
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.segment import segments
 from wellkept.ingest.sightings import Names
@@ -122,7 +122,7 @@ def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now
     # A conversation is found by its words and never by a name; dates that somebody typed are not its history.
     created = before.created_at if before else now
     kept = replace(page, status="active", aliases=(), timeline=(), created_at=created)
-    store.put_page(kept, turn_chunks(said), ())
+    store.put_page(kept, turn_chunks(said), (), stated(source, slug, said))
     return "updated" if before else "created"
 
 

@@ -3,9 +3,9 @@
 Searches stand in `recall.search`, which loads what the rest does not need.
 """
 
-from wellkept.recall.arms import OFF, SWITCHES
+from wellkept.recall.arms import OFF, SAID, SWITCHES
 from wellkept.recall.card import entity_card, timeline
-from wellkept.recall.context import turn_context, turn_pointers, window_volunteers
+from wellkept.recall.context import said_before, turn_context, turn_pointers, window_volunteers
 from wellkept.recall.degraded import DEGRADED, found_by
 from wellkept.recall.facts import fitting_facts, rank_facts
 from wellkept.recall.fused import Showing, recalled, searched
@@ -15,6 +15,7 @@ from wellkept.recall.render import render
 __all__ = [
     "DEGRADED",
     "OFF",
+    "SAID",
     "SWITCHES",
     "Showing",
     "context_pack",
@@ -25,6 +26,7 @@ __all__ = [
     "rank_facts",
     "recalled",
     "render",
+    "said_before",
     "searched",
     "timeline",
     "turn_context",

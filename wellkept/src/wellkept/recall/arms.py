@@ -168,7 +168,10 @@ TOPIC = Arm("topic", "title", 0.60, len(ARMS), 2, _never, _none)
 SEMANTIC = Arm("semantic", "title", 0.60, len(ARMS) + 1, 2, _never, _none)
 """Pages that a turn needs and shares hardly a word with: their vectors lead to them."""
 
-SWITCHES: tuple[str, ...] = (TOPIC.name, SEMANTIC.name)
+SAID = "said"
+"""What the user said in earlier conversations: no pages, but statements."""
+
+SWITCHES: tuple[str, ...] = (TOPIC.name, SEMANTIC.name, SAID)
 """Arms that a person may switch off."""
 OFF: tuple[str, ...] = (SEMANTIC.name,)
 """Those of them that are off unless somebody switches them on."""

@@ -11,23 +11,24 @@ from math import exp
 from time import perf_counter
 from typing import Literal
 
-from wellkept.model import Budget, Fact, FactKind, Message, Pointer, TurnContext
+from wellkept.model import Budget, Fact, FactKind, Message, Pointer, Said, TurnContext
 from wellkept.providers import Embedder
-from wellkept.recall.arms import SEMANTIC, TOPIC, Arm, Heard, NameIndex, look_up, sighted_in
+from wellkept.recall.arms import SAID, SEMANTIC, TOPIC, Arm, Heard, NameIndex, look_up, sighted_in
 from wellkept.recall.candidates import ends, seen
 from wellkept.recall.facts import fitting_facts, shared_words
 from wellkept.recall.render import pointer_to, render, stored_text
+from wellkept.recall.said import MOST_SAID, Ours, said
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
 from wellkept.storage import Store
 
-Fragment = Literal["pointers", "volunteers", "facts"]
+Fragment = Literal["pointers", "volunteers", "facts", "said"]
 Opened = Callable[[], Embedder | None]
 """The embedder if the process has one open, to whom pages may be brought by meaning."""
 LOG = logging.getLogger(__name__)
-FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts")
+FRAGMENTS: tuple[Fragment, ...] = ("pointers", "volunteers", "facts", "said")
 
 FADING_DAYS: dict[FactKind, float] = {"event": 7, "commitment": 90, "preference": 90, "belief": 365, "fact": 365}
 MOST_FITTING = 20
@@ -93,14 +94,16 @@ def turn_context(
     fragments: Collection[str] = FRAGMENTS,
     arms_off: Collection[str] = (),
     embedder: Opened | None = None,
+    ours: Ours | None = None,
 ) -> TurnContext:
     """What a hook injects on a turn: the window's pages, related pages and facts, within the budget.
 
     A newest message that names no page may still need one, which comes after the window's.
 
     The newest message of the window is the prompt. Facts are those of the conversation `session`, those about the
-    pages brought, and those that hold the prompt's words, so that small talk brings none; what `prior` shows is not
-    said again. What does not fit is dropped, facts first and pointers last.
+    pages brought, and those that hold the prompt's words, so that small talk brings none; what the user said in
+    earlier conversations comes where the prompt asks for it. What `prior` shows is not said again. What does not fit is
+    dropped, facts first and pointers last.
     """
     started = perf_counter()
     pointers: tuple[Pointer, ...] = ()
@@ -122,11 +125,33 @@ def turn_context(
         told, failed = _called_for(store, source, asked, (*pointers, *offered), session, now, budget.facts)
         facts = tuple(fact for fact in told if stored_text(fact.text, fact.trust) not in prior[-PRIOR_CHARS:])
         degraded += failed
-    kept = _within(_Block(pointers, offered, facts), budget)
-    if kept != _Block(pointers, offered, facts):
+    statements: tuple[Said, ...] = ()
+    if "said" in fragments and SAID not in arms_off:
+        statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.facts)
+        degraded += failed
+    whole = _Block(pointers, offered, facts, statements)
+    kept = _within(whole, budget)
+    if kept != whole:
         degraded += ("budget_trimmed",)
     ms = (perf_counter() - started) * 1000
-    return TurnContext(kept.text(), kept.pointers, kept.volunteered, kept.facts, degraded, ms)
+    return TurnContext(kept.text(), kept.pointers, kept.volunteered, kept.facts, degraded, ms, kept.said)
+
+
+def said_before(
+    store: Store, source: str, window: Sequence[Message], ours: Ours, prior: str, limit: int = MOST_SAID
+) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+    """What the user said in other conversations than ours and the newest message asks for, and what failed."""
+    if not window or window[-1].role != "user":
+        return (), ()
+    try:
+        return said(store, source, window[-1].text, ours=ours, prior=prior, limit=limit), ()
+    except Exception:
+        LOG.exception("the %s arm failed", SAID)
+        return (), (f"arm_failed:{SAID}",)
+
+
+def _only(session: str | None) -> Ours:
+    return lambda slug: slug == f"conversations/{session}"
 
 
 def decayed(fact: Fact, now: datetime) -> float:
@@ -143,14 +168,17 @@ class _Block:
     pointers: tuple[Pointer, ...]
     volunteered: tuple[Pointer, ...]
     facts: tuple[Fact, ...]
+    said: tuple[Said, ...] = ()
 
     def text(self) -> str:
-        return render(self.pointers, self.volunteered, self.facts)
+        return render(self.pointers, self.volunteered, self.facts, self.said)
 
     def shorter(self) -> _Block:
         """The block without its least important item."""
         if self.facts:
             return replace(self, facts=self.facts[:-1])
+        if self.said:
+            return replace(self, said=self.said[:-1])
         if self.volunteered:
             return replace(self, volunteered=self.volunteered[:-1])
         return replace(self, pointers=self.pointers[:-1])

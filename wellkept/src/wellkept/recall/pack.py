@@ -25,7 +25,8 @@ from wellkept.model import (
 from wellkept.names import norm
 from wellkept.recall.card import entity_card
 from wellkept.recall.fused import Search, recalled
-from wellkept.recall.render import MARKER, enveloped, one_line, shorten, stored_text
+from wellkept.recall.render import MARKER, enveloped, one_line, shorten, stored_text, told_shortly
+from wellkept.recall.said import tells
 from wellkept.storage import Store
 
 CAPS: Mapping[Layer, int] = {"wake": 8, "recall": 24, "deep_search": 50}
@@ -80,6 +81,10 @@ ORDERS: Mapping[Intent, tuple[str, ...]] = {
 ITEM_CHARS = 1200
 NEWEST_PAGES, NEWEST_FACTS = 40, 20
 """How many of each a session begins with at most, where its goal is not known."""
+LAST_STATEMENTS = 5
+"""Of what the user said in the last conversation a session begins with the last so many sentences."""
+SAID_CHARS = 200
+_STATEMENTS_READ = 40
 _CONSIDERED = 500
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 _CONTENT_SHARE = 0.85
@@ -117,14 +122,14 @@ def context_pack(
 def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str) -> ContextPack:
     """The pack of a session whose goal nobody knows yet: in place of what a goal recalls the newest pages and facts.
 
-    Facts are those told since a moment. What is from outside is left out: whoever begins a session has not asked for
-    it. `mark` is the line that the text begins with.
+    Facts are those told since a moment, as is what the user said in the last conversation. What is from outside is
+    left out: whoever begins a session has not asked for it. `mark` is the line that the text begins with.
     """
     inside = [page for page in store.pages(source, _CONSIDERED) if page.trust > Trust.EXTERNAL_UNTRUSTED]
     pages = sorted(inside, key=lambda page: (-_age_key(page.updated_at), page.slug))[:NEWEST_PAGES]
     told = [fact for fact in store.facts(source, since=since) if fact.trust > Trust.EXTERNAL_UNTRUSTED]
     facts = sorted(told, key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[:NEWEST_FACTS]
-    newest: list[tuple[Page | Fact, str]] = [(page, page.summary) for page in pages]
+    newest: list[tuple[Page | Fact, str]] = [(page, told_shortly(page.summary, page.body)) for page in pages]
     newest += [(fact, fact.text) for fact in facts]
     places = [*range(len(pages)), *range(len(facts))]
     items = [
@@ -132,8 +137,19 @@ def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: 
         for (kept, text), place in zip(newest, places, strict=True)
         for item in _pack_items(kept, text, 1 / (1 + place), "newest")
     ]
+    items += _said_last(store, source, since)
     about = _About("", "general", "deep_search", CAPS["deep_search"], tokens, mark)
     return _packed(about, items, [], lambda _: ())
+
+
+def _said_last(store: Store, source: str, since: datetime) -> Iterator[PackItem]:
+    """What the user stated last in the newest conversation, before all else; nothing if that told nothing."""
+    told = [one for one in store.newest_statements(source, since, _STATEMENTS_READ) if tells(one.text)]
+    last = [one.text for one in told if one.slug == told[0].slug][:LAST_STATEMENTS]
+    page = store.get_page(source, told[0].slug) if told else None
+    if page is not None:
+        text = "Last time you said: " + " ".join(f'"{shorten(one_line(said), SAID_CHARS)}"' for said in reversed(last))
+        yield from _pack_items(page, text, 2.0, "said last")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ PRIOR_CHARS = 20_000
 _LABELS = "|".join(regex.escape(tier.label) for tier in Trust)
 _POINTER_LINE = regex.compile(r"^- [^`\n]*→ `([^`\n]+)`[^\n]*$", regex.MULTILINE)
 _FACT_LINE = regex.compile(rf"^- [^\n]*\(\d\.\d\d, (?:{_LABELS})\)(?:</external-data>)?$", regex.MULTILINE)
+_SAID_LINE = regex.compile(r"^- said (?:on \d{4}-\d\d-\d\d )?by you \(`[^`\n]+`\): [^\n]*$", regex.MULTILINE)
 _SLUG_NEIGHBOUR = regex.compile(r"[\p{L}\p{N}/\-]")
 _WORD_NEIGHBOUR = regex.compile(r"[\p{L}\p{M}\p{N}_]")
 _WRITTEN_WITHOUT_SPACES = regex.compile(
@@ -33,7 +34,8 @@ def already_shown(prior: str, suppression: Suppression) -> Callable[[PageRef], b
     By slug, standing alone; with "slug-and-title" also by title as a whole word. A title of one word must be written
     with its capitals, because "an orange" does not speak of the page Orange.
     """
-    written = _FACT_LINE.sub("", _POINTER_LINE.sub(r"→ `\1`", prior[-PRIOR_CHARS:]))
+    pointed = _POINTER_LINE.sub(r"→ `\1`", prior[-PRIOR_CHARS:])
+    written = _SAID_LINE.sub("", _FACT_LINE.sub("", pointed))
     spoken = normalize("NFC", written)
     key = norm(written) if suppression == "slug-and-title" else ""
 

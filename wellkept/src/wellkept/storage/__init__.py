@@ -28,6 +28,8 @@ from wellkept.model import (
     Page,
     PageRef,
     Source,
+    Stated,
+    Statement,
     Usage,
     Use,
 )
@@ -121,8 +123,10 @@ class Store(Protocol):
     def sources(self) -> tuple[Source, ...]:
         """All sources, by id."""
 
-    def put_page(self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
-        """Create or replace the page with its chunks, names, aliases and timeline."""
+    def put_page(
+        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+    ) -> None:
+        """Create or replace the page with its chunks, names, aliases, timeline and what is stated there."""
 
     def get_page(self, source: str, slug: str) -> Page | None:
         """The page whatever its status, or None."""
@@ -161,6 +165,18 @@ class Store(Protocol):
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
         """What the newest active facts about a page say, newest first; none that came from outside."""
+
+    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+        """For each beginning of a word the newest `most` statements of live pages that hold such a word.
+
+        None of what came from outside.
+        """
+
+    def statements(self, source: str, numbers: Iterable[int]) -> tuple[Statement, ...]:
+        """The statements of live pages with these numbers, by number."""
+
+    def newest_statements(self, source: str, since: datetime, limit: int) -> tuple[Statement, ...]:
+        """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
 
     def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.

@@ -43,6 +43,8 @@ from wellkept.model import (
     PageRef,
     Provenance,
     Source,
+    Stated,
+    Statement,
     Status,
     TimelineEntry,
     Told,
@@ -51,6 +53,7 @@ from wellkept.model import (
     Use,
 )
 from wellkept.names import fold, norm, opening
+from wellkept.sentences import statements
 from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
@@ -188,6 +191,12 @@ FROM pages AS p JOIN chunks AS c ON c.page_id = p.id JOIN chunks_searched AS s O
 WHERE p.id = ? AND p.type <> 'conversation'
 """
 
+_INDEX_STATEMENTS = """
+INSERT INTO statements_fts (rowid, said) SELECT id, said(text, NULL, NULL) FROM statements WHERE page_id = ?
+"""
+
+_UNINDEX_STATEMENTS = "DELETE FROM statements_fts WHERE rowid IN (SELECT id FROM statements WHERE page_id = ?)"
+
 _PAGES_TOLD = """
 SELECT DISTINCT p.slug
 FROM facts_fts
@@ -197,6 +206,34 @@ WHERE facts_fts MATCH ? AND f.source = ? AND f.status = 'active' AND f.trust > 0
   AND p.status = 'active' AND p.type <> 'conversation'
 LIMIT ?
 """
+
+# Newest first is highest first: a page is put anew when more is said in its conversation.
+_STATING = """
+SELECT s.id
+FROM statements_fts
+CROSS JOIN statements AS s ON s.id = statements_fts.rowid
+CROSS JOIN pages AS p ON p.id = s.page_id
+WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
+ORDER BY statements_fts.rowid DESC LIMIT ?
+"""
+
+_STATEMENT = "s.source, p.slug, s.turn, s.text, coalesce(s.at, p.updated_at), p.trust, s.id"
+
+_STATEMENTS = f"""
+SELECT {_STATEMENT}
+FROM json_each(?) AS wanted
+CROSS JOIN statements AS s ON s.id = wanted.value
+CROSS JOIN pages AS p ON p.id = s.page_id
+WHERE s.source = ? AND p.status = 'active' AND p.trust > 0
+ORDER BY s.id
+"""  # noqa: S608
+
+_NEWEST_STATEMENTS = f"""
+SELECT {_STATEMENT}
+FROM statements AS s INDEXED BY statements_by_age CROSS JOIN pages AS p ON p.id = s.page_id
+WHERE s.source = ? AND s.at >= ? AND p.status = 'active' AND p.trust > 0
+ORDER BY s.at DESC, s.id DESC LIMIT ?
+"""  # noqa: S608
 
 _FACTS_ABOUT = """
 SELECT text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
@@ -211,10 +248,16 @@ CROSS JOIN pages AS p ON p.id = c.page_id
 WHERE chunks_fts MATCH asked.value AND p.source = ? AND p.status = 'active'
 """
 
+_COUNTS: Mapping[str, str] = {
+    "pages": "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
+    "statements": "SELECT count(*) FROM statements WHERE source = ?",
+}
+
 _REBUILD_INDEXES = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')",
     "INSERT INTO written_fts (written_fts) VALUES ('rebuild')",
     "INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')",
+    "INSERT INTO statements_fts (statements_fts) VALUES ('rebuild')",
 )
 _VOCABULARY = "CREATE VIRTUAL TABLE temp.chunk_words USING fts5vocab('main', 'chunks_fts', 'instance')"
 
@@ -317,12 +360,13 @@ _EMPTY_EVERYTHING = (
     "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')",
     "INSERT INTO written_fts (written_fts) VALUES ('delete-all')",
     "DELETE FROM facts_fts",
+    "DELETE FROM statements_fts",
     "DELETE FROM chunks",  # and their vectors
     "DELETE FROM embedders",
     "DELETE FROM names",
     "DELETE FROM timeline",
     "DELETE FROM page_texts",
-    "DELETE FROM pages",
+    "DELETE FROM pages",  # and what was stated there
     "DELETE FROM facts",
     "DELETE FROM journal",
     "DELETE FROM uses",
@@ -380,7 +424,7 @@ class SqliteStore:
         self._index_is_damaged = False
         self._names_written = 0
         self._known: dict[str, _Known] = {}
-        self._counted: dict[str, tuple[tuple[int, int], int]] = {}
+        self._counted: dict[tuple[str, str], tuple[tuple[int, int], int]] = {}
         self.read_only = False
         in_memory = self._path == ":memory:"
         if not in_memory:
@@ -480,9 +524,16 @@ class SqliteStore:
 
     # -- pages
 
-    def put_page(self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
-        """Create or replace the page with its chunks, names, aliases and timeline. An unknown source is added."""
+    def put_page(
+        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+    ) -> None:
+        """Create or replace the page with its chunks, names, aliases, timeline and what is stated there.
+
+        An unknown source is added.
+        """
         _check_page(page, chunks, names)
+        for position, statement in enumerate(statements):
+            _check_text(f"statements[{position}].text", statement.text)
         values: _Values = (
             page.source,
             page.slug,
@@ -512,6 +563,7 @@ class SqliteStore:
                 self._clear_page(page_id)
                 self._change(_REPLACE_PAGE, (*values[2:], *values[:2]))
             self._fill_page(page_id, page, chunks, names)
+            self._put_statements(page_id, page.source, statements)
             old = before[1] if before else None
             same = before == [int(page.trust), page.content]
             if not same:
@@ -533,7 +585,10 @@ class SqliteStore:
             self._index()
         for statement in (_UNINDEX_CHUNKS, _UNINDEX_WRITTEN):
             self._change(statement, (page_id,))
-        for table in ("page_texts", "chunks", "names", "timeline"):
+        self._change(
+            "DELETE FROM statements_fts WHERE rowid IN (SELECT id FROM statements WHERE page_id = ?)", (page_id,)
+        )
+        for table in ("page_texts", "chunks", "names", "timeline", "statements"):
             self._change(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))  # noqa: S608
 
     def _fill_page(self, page_id: int, page: Page, chunks: Sequence[Chunk], names: Sequence[Name]) -> None:
@@ -555,6 +610,14 @@ class SqliteStore:
             "INSERT INTO timeline (page_id, ordinal, date, text) VALUES (?, ?, ?, ?)",
             [(page_id, ordinal, entry.date, entry.text) for ordinal, entry in enumerate(page.timeline)],
         )
+
+    def _put_statements(self, page_id: int, source: str, statements: Sequence[Statement]) -> None:
+        if statements:
+            self._change_many(
+                "INSERT INTO statements (source, page_id, turn, at, text) VALUES (?, ?, ?, ?, ?)",
+                [(source, page_id, one.turn, _moment("statements.at", one.at), one.text) for one in statements],
+            )
+            self._change(_INDEX_STATEMENTS, (page_id,))
 
     def get_page(self, source: str, slug: str) -> Page | None:
         """The page whatever its status, or None."""
@@ -687,7 +750,7 @@ class SqliteStore:
         if self._owner == threading.get_ident():
             self._index()
         with self._reading(), self._read_soundly():
-            pages = self._live_pages(source)
+            pages = self._count("pages", source)
             holding = {
                 beginning: frozenset(
                     slug
@@ -700,20 +763,17 @@ class SqliteStore:
             }
         return Openings(pages, holding)
 
-    def _live_pages(self, source: str) -> int:
-        """How many live pages the source has; counted again only when something was written."""
+    def _count(self, what: str, source: str) -> int:
+        """How many live pages, or statements, the source has; counted again only when something was written."""
         state = None if self._owner == threading.get_ident() else self._state()
-        state_then, pages = self._counted.get(source, (None, 0))
+        state_then, count = self._counted.get((what, source), (None, 0))
         if state is None or state_then != state:
-            ((pages,),) = self._select(
-                "SELECT count(*) FROM pages WHERE source = ? AND status = 'active' AND type <> 'conversation'",
-                (source,),
-            )
-            if len(self._counted) >= _KNOWN_SOURCES:
+            ((count,),) = self._select(_COUNTS[what], (source,))
+            if len(self._counted) >= 2 * _KNOWN_SOURCES:
                 self._counted.clear()
             if state is not None:
-                self._counted[source] = state, pages
-        return pages
+                self._counted[what, source] = state, count
+        return count
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
         """What a pointer needs to know of the live pages of these slugs, by slug; conversations left out."""
@@ -731,6 +791,41 @@ class SqliteStore:
         rows = self._select(_FACTS_ABOUT, (source, slug, _at_most(limit)))
         with self._read_soundly():
             return tuple(str(text) for (text,) in rows)
+
+    # -- what was stated
+
+    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+        """For each beginning of a word the newest `most` statements of live pages that hold such a word."""
+        asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
+        if not asked or not _is_storable(source):
+            return Stated(0, {})
+        with self._reading(), self._read_soundly():
+            if not (total := self._count("statements", source)):
+                return Stated(0, {})
+            holding = {
+                beginning: frozenset(number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))))
+                for beginning in asked
+                for phrase in [_beginning(beginning)]
+                if phrase
+            }
+        return Stated(total, holding)
+
+    def statements(self, source: str, numbers: Iterable[int]) -> tuple[Statement, ...]:
+        """The statements of live pages with these numbers, by number."""
+        wanted = json.dumps(list(dict.fromkeys(numbers)))
+        if not _is_storable(source):
+            return ()
+        rows = self._select(_STATEMENTS, (wanted, source))
+        with self._read_soundly():
+            return tuple(_statement(row) for row in rows)
+
+    def newest_statements(self, source: str, since: datetime, limit: int) -> tuple[Statement, ...]:
+        """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
+        if not _is_storable(source):
+            return ()
+        rows = self._select(_NEWEST_STATEMENTS, (source, _moment("since", since), _at_most(limit)))
+        with self._read_soundly():
+            return tuple(_statement(row) for row in rows)
 
     # -- facts
 
@@ -975,6 +1070,7 @@ class SqliteStore:
             # Else SQLite plans a join anew for every value, in case the value tells how many rows there will be.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.register_fts5_function("times_found", _times_found)
+            connection.create_scalar_function("stated_in", cast(Any, _stated_in), 1, deterministic=True)
             connection.create_scalar_function("said", cast(Any, _said), 3, deterministic=True)
         except BaseException:
             connection.close()
@@ -1241,6 +1337,11 @@ def _said(text: str, mention: str | None, entity: str | None) -> str:
     return _searched(said) or said
 
 
+def _stated_in(message: str) -> str:
+    """The statements of a message as JSON."""
+    return json.dumps(statements(message), ensure_ascii=False)
+
+
 def _said_by(fact: Fact) -> str:
     return _said(fact.text, fact.mention, fact.entity)
 
@@ -1340,6 +1441,11 @@ def _journalled(row: _Row) -> Change:
 def _page_ref(row: _Row) -> PageRef:
     source, slug, title, type_, summary, body_start, trust = row
     return PageRef(source, slug, title, type_, summary, body_start, Trust(trust))
+
+
+def _statement(row: _Row) -> Statement:
+    source, slug, turn, text, at, trust, number = row
+    return Statement(source, slug, turn, text, _datetime(at), Trust(trust), number)
 
 
 def _fact(row: _Row) -> Fact:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from wellkept.errors import InvalidInput
-from wellkept.model import CONTENT_ORIGINS, ContentOrigin, Fact, Hit, Page, Pointer, Status, Trust
+from wellkept.model import CONTENT_ORIGINS, ContentOrigin, Fact, Hit, Page, Pointer, Said, Status, Trust
 
 Actor = Literal["owner", "agent", "external"]
 
@@ -47,7 +47,7 @@ class Label:
     integrity: str | None = None
 
 
-def label(item: Page | Fact | Hit | Pointer) -> Label:
+def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
     """The label of one item: always that of the item itself, never of the list it stands in."""
     origin = item.told.content_origin if isinstance(item, Page) else getattr(item, "content_origin", None)
     status: Status = item.status if isinstance(item, Page | Fact) else "active"
