@@ -237,7 +237,7 @@ class Memory:
             # A capture is of pages; facts took the places of some.
             places = limit - sum(not one.slug for one in found)
             self._capture("search", source, query, pages, f"limit {places}", began)
-        return found
+        return found if found else replace(found, degraded=(*found.degraded, *self._unknown(source)))
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
         """The pages that fit a query, or with `options` pieces and turns, with the lanes that ran."""
@@ -248,7 +248,11 @@ class Memory:
         began = time.perf_counter()
         found = self._ranking(source, query, limit, options)
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
-        return found
+        return found if found.hits else replace(found, degraded=(*found.degraded, *self._unknown(source)))
+
+    def _unknown(self, source: str) -> tuple[str, ...]:
+        """A misspelt source is told apart from one that holds nothing of the kind."""
+        return () if any(source == known.id for known in self.store.sources()) else ("unknown_source",)
 
     def _plainly(self, source: str, query: str, limit: int) -> Ranking:
         return self._ranking(source, query, limit, SearchOptions())
@@ -382,7 +386,7 @@ class Memory:
         )
         pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
-        return found
+        return found if found else replace(found, degraded=(*found.degraded, *self._unknown(source)))
 
     def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
         """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""

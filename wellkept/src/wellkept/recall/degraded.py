@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 DEGRADED: Mapping[str, str] = {
     "no_words": "the query holds no word to look for",
+    "unknown_source": "nothing was ever kept in this source",
     "no_embedder": "there is no model for meaning; it is off in the settings, or not installed",
     "vectors_pending": "no vectors yet; run wellkept embed",
     "embedder_mismatch": "the vectors are another model's; run wellkept embed --again",
