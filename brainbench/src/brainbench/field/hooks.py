@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brainbench.field import wording
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, find, listed, reopen
 from brainbench.model import Capability
@@ -17,7 +18,7 @@ def long_prompt(draw: Draw) -> Case:
     (scope,) = draw.scopes(1)
     facts = draw.facts(6)
     asked = facts[draw.number(2, 4)]
-    question = f"What about {asked.name} and the {asked.word}?"
+    question = draw.pick(wording.QUESTIONS).format(n=asked.name, w=asked.word)
     log = " ".join(draw.long_text(2000))
     steps = (
         *(add(fact.name, scope, fact.text) for fact in facts),
@@ -46,11 +47,12 @@ def secrets(draw: Draw) -> Case:
     block = "\n".join(letters(64) for _ in range(3))
     begin, end = (f"-----{part} RSA PRIVATE KEY-----" for part in ("BEGIN", "END"))
     town = draw.town().lower()
-    decoys = ("there is no API key in the build", "apiKey: env.KEY")
+    decoys, (asks, connects, stay) = draw.pick(wording.DECOYS), draw.pick(wording.SECRET_TURNS)
+    address = f"postgres://admin:{word}@db.{town}.example/prod"
     said = (
-        f"deploy {town} with {key} please, and clone with {token}",
+        asks.format(t=town, key=key, token=token),
         f"Noted. {decoys[0]}, and the config says {decoys[1]}",
-        f"the database of {town} is postgres://admin:{word}@db.{town}.example/prod\n{begin}\n{block}\n{end}",
+        f"{connects.format(t=town, address=address)}\n{begin}\n{block}\n{end}",
         f"Understood, {town} it is.",
     )
     steps = (
@@ -70,7 +72,7 @@ def secrets(draw: Draw) -> Case:
         ):
             if secret in text:
                 yield f"conversation: expected the {what} masked, got it as it was"
-        for words in (f"deploy {town} with", f"the database of {town} is", said[3]):
+        for words in (*(part.format(t=town) for part in stay), said[3]):
             if told.asked("said") and words not in text:
                 yield f"conversation: expected {words!r} beside what is masked, got it nowhere"
         for decoy in decoys:
@@ -104,7 +106,7 @@ def pushed_is_found(draw: Draw) -> Case:
     (scope,) = draw.scopes(1)
     facts = draw.facts(9)
     asked = facts[draw.number(3, 5)]
-    question = f"What do we know about {asked.name}?"
+    question = draw.pick(wording.ABOUT).format(n=asked.name)
     pages = [
         Step(
             f"page {n}",
