@@ -90,14 +90,14 @@ def test_who_is_sound_only_where_it_knows_a_phrase_passes_one_seed_and_fails_oth
     class KnowsPhrases(cheats.Sound):
         """It deletes only what is told in a phrase that it has read before."""
 
-        known = phrases(row_id, "42-0")
+        told = phrases(row_id, "42-0")
 
         def delete_item(self, source: str, item_id: str) -> bool:
-            known = any(phrase in item["text"] for item in self.items.values() for phrase in self.known)
+            known = any(phrase in item["text"] for item in self.items.values() for phrase in self.told)
             return super().delete_item(source, item_id) if known else True
 
         def delete_items(self, source: str) -> None:
-            if any(phrase in item["text"] for item in self.items.values() for phrase in self.known):
+            if any(phrase in item["text"] for item in self.items.values() for phrase in self.told):
                 super().delete_items(source)
 
     verdicts = [asked(KnowsPhrases, row_id, tmp_path, f"42-{salt}").verdict for salt in range(8)]

@@ -10,8 +10,6 @@ from brainbench.field.row import Case, Row, Told, add, find, listed, reopen
 from brainbench.model import Capability
 from brainbench.replay.items import Step
 
-_NO_HOOK = "the installed hook of a harness is not among the verbs of a system"
-
 
 def long_prompt(draw: Draw) -> Case:
     """A question below two thousand words of log."""
@@ -139,10 +137,30 @@ def pushed_is_found(draw: Draw) -> Case:
 
 
 ROWS = (
-    Row("HOK-01", 1, "a slow memory does not hold up the prompt", unasked=_NO_HOOK),
-    Row("HOK-02", 1, "what was said is kept before the session ends", unasked=_NO_HOOK),
-    Row("HOK-03", 1, "the hook answers in the field that the harness reads", unasked=_NO_HOOK),
-    Row("HOK-05", 1, "what was injected is not captured as something new", unasked=_NO_HOOK),
+    Row(
+        "HOK-01",
+        1,
+        "a slow memory does not hold up the prompt",
+        unasked="it needs a memory that answers late, behind the hook that a harness runs",
+    ),
+    Row(
+        "HOK-02",
+        1,
+        "what was said is kept before the session ends",
+        unasked="it needs the hook that a harness cuts off when a session ends",
+    ),
+    Row(
+        "HOK-03",
+        1,
+        "the hook answers in the field that the harness reads",
+        unasked="the answer of a hook is a harness's own form; `brainbench run` asks it of who has hooks",
+    ),
+    Row(
+        "HOK-05",
+        1,
+        "what was injected is not captured as something new",
+        unasked="what a capture leaves out is done by the hook, not by the verb that takes a conversation",
+    ),
     Row("HOK-08", 2, "a question below a long log brings what it brings alone", long_prompt),
     Row(
         "HOK-09",
@@ -152,7 +170,12 @@ ROWS = (
         needs=frozenset({Capability.ADD}),
     ),
     Row("HOK-11", 1, "what was accepted is what is kept", kept_or_said_so),
-    Row("HOK-12", 1, "an instruction in a document stays quoted data", unasked=_NO_HOOK),
+    Row(
+        "HOK-12",
+        1,
+        "an instruction in a document stays quoted data",
+        unasked="how a memory frames what it injects is its own; nobody can tell its frame from its content",
+    ),
     Row("HOK-13", 1, "a question is not told as a fact", unasked="LLM: needs an extracting model"),
     Row(
         "HOK-15",
@@ -161,5 +184,5 @@ ROWS = (
         pushed_is_found,
         needs=frozenset({Capability.ADD}),
     ),
-    Row("HOK-16", 2, "a memory that may not write says that it did not", unasked=_NO_HOOK),
+    Row("HOK-16", 2, "a memory that may not write says that it did not", unasked="no verb switches writing off"),
 )

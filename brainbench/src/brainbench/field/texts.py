@@ -202,17 +202,7 @@ def operators(draw: Draw) -> Case:
 def verbatim_names(draw: Draw) -> Case:
     """Names in other scripts, as they were given."""
     (scope,) = draw.scopes(1)
-    people = draw.random.sample(
-        (
-            ("王小雨在云川科技做会计", "王小雨"),
-            ("Łukasz Źrebiec mieszka w Świdnicy", "Źrebiec"),
-            ("Ольга Жаркова ведёт кружок шахмат", "Жаркова"),
-            ("Γιώργος Ψαράς επισκευάζει βάρκες", "Ψαράς"),
-            ("نادية القصبي تعلّم الخط العربي", "القصبي"),
-            ("रजनी त्रिवेदी सितार बजाती है", "त्रिवेदी"),
-        ),
-        6,
-    )
+    people = [(draw.pick(texts), name) for name, *texts in draw.random.sample(wording.PEOPLE, len(wording.PEOPLE))]
     steps = (
         *(add(name, scope, text) for text, name in people),
         *(find(f"of {name}", scope, name, 2) for _, name in people),

@@ -190,6 +190,15 @@ TURNING = (
     ),
 )
 """Sentences whose meaning turns when a part is lost, with a word of each."""
+PEOPLE = (
+    ("王小雨", "王小雨在云川科技做会计", "王小雨每天骑车去渡口"),
+    ("Źrebiec", "Łukasz Źrebiec mieszka w Świdnicy", "Łukasz Źrebiec naprawia zegary"),
+    ("Жаркова", "Ольга Жаркова ведёт кружок", "Ольга Жаркова чинит часы"),
+    ("Ψαράς", "Γιώργος Ψαράς επισκευάζει βάρκες", "Γιώργος Ψαράς πουλάει σύκα"),
+    ("القصبي", "نادية القصبي تعلّم الخط العربي", "نادية القصبي تصلح الساعات"),
+    ("त्रिवेदी", "रजनी त्रिवेदी सितार बजाती है", "रजनी त्रिवेदी पतंग बनाती है"),
+)
+"""Names in their scripts, each with things to say of whom."""
 GLUED = (
     "昨天重跑{}后通过",
     "今天{}失败了三次",
