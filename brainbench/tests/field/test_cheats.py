@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from brainbench.field import ROWS, limits
 from brainbench.field.row import laid
 from brainbench.field.running import Judged, chosen, measure, salted
+from brainbench.model import ItemIn
 from brainbench.replay.items import every_step
 from brainbench.systems.access import Access
 
@@ -103,3 +105,18 @@ def test_who_is_sound_only_where_it_knows_a_phrase_passes_one_seed_and_fails_oth
     verdicts = [asked(KnowsPhrases, row_id, tmp_path, f"42-{salt}").verdict for salt in range(8)]
     assert verdicts[0] == "passed"
     assert verdicts.count("FAILED") >= 4
+
+
+def test_a_machine_that_makes_later_writes_wait_fails_nobody(tmp_path, monkeypatch):
+    class Held(cheats.Sound):
+        """The last hundred writes take a hundred times longer by the clock, and cost no more."""
+
+        added = 0
+
+        def add_item(self, item: ItemIn) -> str:
+            self.added += 1
+            time.sleep(0.02 if self.added > 300 else 0)
+            return super().add_item(item)
+
+    monkeypatch.setattr(limits, "MANY", 400)
+    assert asked(Held, "LIM-08", tmp_path).verdict == "passed"

@@ -73,6 +73,11 @@ class Draw:
         """Sentences about nothing, each with a name and a number of its own."""
         return [f"{self.name()} said {self._doings()}, number {number}" for number in range(count)]
 
+    def holdings(self, count: int) -> list[str]:
+        """Short sentences about nothing: a great many that drown none of those about something."""
+        nouns = [self._one(wording.THINGS) for _ in range(count)]
+        return [f"{self.town()} {self._one(wording.OWNS)} {n} {noun}" for n, noun in enumerate(nouns)]
+
     def key(self) -> str:
         """Letters and digits that tell nothing."""
         return f"{self.random.getrandbits(48):012x}"

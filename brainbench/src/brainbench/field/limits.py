@@ -53,7 +53,7 @@ def growth(draw: Draw) -> Case:
     """A thousand writes, hundred by hundred: what the cheapest of these cost, beside the last."""
     (scope,) = draw.scopes(1)
     names = [f"write {number}" for number in range(MANY)]
-    adds = [add(name, scope, text) for name, text in zip(names, draw.statements(MANY), strict=True)]
+    adds = [add(name, scope, text) for name, text in zip(names, draw.holdings(MANY), strict=True)]
     hundreds = [tuple(adds[start : start + 100]) for start in range(0, MANY, 100)]
     steps = tuple(Step(f"hundred {number}", "together", parts=(part,)) for number, part in enumerate(hundreds))
     # What is started by the first write costs only once.

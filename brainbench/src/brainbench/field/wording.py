@@ -42,6 +42,7 @@ AT = ("near {p}", "above {p}", "outside {p}", "around {p}", "in old {p}", "for t
 """Where somebody does it."""
 OWNERS = ("library", "school", "harbour", "museum", "choir", "garage", "bakery", "inn", "theatre", "clinic", "station")
 OWNS = ("lends", "ordered", "bought", "insured", "rents", "keeps", "wants", "lost", "found", "hides", "painted", "sold")
+THINGS = ("gates", "chimneys", "bridges", "kennels", "benches", "wells", "lamps", "stairs")
 BESIDE = (
     "ladders",
     "chestnuts",
