@@ -57,7 +57,7 @@ class Busy(Sound):
 
     def add_item(self, item: ItemIn) -> str:
         self.added += 1
-        if self.added > 1 and (" signed for the parcel" in item.text or " rang bell " in item.text):
+        if self.added > 1:
             raise SystemFailure("busy")
         return super().add_item(item)
 
@@ -217,8 +217,9 @@ class SlowStart(Sound):
 
     def add_item(self, item: ItemIn) -> str:
         self.added += 1
-        if " gates" in item.text:
-            time.sleep(0.01 if self.added <= 100 else (self.added - 100) * 0.0001)
+        until = time.process_time() + (0.005 if self.added <= 100 else (self.added - 100) * 0.00005)
+        while time.process_time() < until:
+            pass
         return super().add_item(item)
 
 

@@ -29,6 +29,7 @@ _SECRETS = re.compile(
 _TITLE = re.compile(r"^title: (.+)$", re.MULTILINE)
 
 
+_EMPTY = frozenset("a about and do in is it of on the to was what with you".split())
 _LETTERS = re.compile(r"\w+")
 
 
@@ -181,10 +182,11 @@ class Sound(System):
         return fold(text)
 
     def query_words(self, query: str) -> list[str]:
-        """Words; in scripts without spaces what stands between two. Of a long query not the short ones."""
+        """Telling words; in scripts without spaces what stands between two. Of a long query not the short ones."""
         words = [
             word for part in self.fold(query).split() for word in (_LETTERS.findall(part) if part.isascii() else [part])
         ]
+        words = [word for word in words if word not in _EMPTY] or words
         return words if len(words) < 12 else [word for word in words if len(word) > 4 or not word.isascii()]
 
     def word_in(self, word: str, text: str, words: Counter[str]) -> bool:
@@ -565,8 +567,8 @@ class FirstWordsOnly(Sound):
 
 class RewritesAll(Sound):
     def write(self, **event: Any) -> None:
-        time.sleep(0.02 if len(self.items) > 250 else 0)
         super().write(**event)
+        self.path.with_name("all.json").write_text(json.dumps(self.items) * 4)
 
 
 class LastWriterWins(Sound):

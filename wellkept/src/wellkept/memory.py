@@ -69,6 +69,7 @@ from wellkept.model import (
 )
 from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
+from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 from wellkept.trust import Actor, admitted
@@ -263,7 +264,7 @@ class Memory:
             asked |= {} if include_memory else {"include_memory": False}
             asked |= {} if include_documents else {"include_documents": False}
             self._capture("search", source, query, pages, "filtered" if asked else f"limit {places}", began, asked)
-        return found
+        return found if found else replace(found, degraded=(*found.degraded, *self._unknown(source)))
 
     def find(self, source: str, query: str, limit: int = 10, options: SearchOptions | None = None) -> Ranking:
         """The pages that fit a query, or with `options` pieces and turns, with the lanes that ran."""
@@ -274,7 +275,11 @@ class Memory:
         began = time.perf_counter()
         found = self._ranking(source, query, limit, options)
         self._capture("search", source, query, [hit.slug for hit in found.hits], f"limit {limit}", began)
-        return found
+        return found if found.hits else replace(found, degraded=(*found.degraded, *self._unknown(source)))
+
+    def _unknown(self, source: str) -> tuple[str, ...]:
+        """A misspelt source is told apart from one that holds nothing of the kind."""
+        return () if any(source == known.id for known in self.store.sources()) else (UNKNOWN_SOURCE,)
 
     def _plainly(self, source: str, query: str, limit: int) -> Ranking:
         return self._ranking(source, query, limit, SearchOptions())
@@ -413,7 +418,7 @@ class Memory:
         )
         pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
-        return found
+        return found if found else replace(found, degraded=(*found.degraded, *self._unknown(source)))
 
     def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
         """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""

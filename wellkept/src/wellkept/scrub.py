@@ -31,6 +31,18 @@ _SAID_OF_SECRETS = frozenset(
 _YEAR = re.compile(r"(?:19|20)\d\d\Z")
 
 
+def without_keys(text: str) -> str:
+    """The text with a mark in place of each key whose shape is certain; addresses, numbers and hashes stay, and of
+    what is called a password or secret all that holds no digit: "the secret is patience".
+
+    >>> without_keys("ada@example.test pushed 3f2a with ghp_abcdefghijklmnopqrstuvwxyz")
+    'ada@example.test pushed 3f2a with [scrubbed key]'
+    """
+    for pattern, replacement in _CERTAIN:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 def scrub(text: str) -> str:
     """The text with a mark in place of each mail address, telephone number and key; scrubbing twice changes nothing.
 
@@ -51,6 +63,10 @@ def _named_value(found: re.Match[str]) -> str:
     told = found[1].rstrip().endswith("is") and found[2].strip("\"'.,!?)").lower() in _SAID_OF_SECRETS
     harmless = told or found[2].startswith(MARK[:9]) or _KEPT_ELSEWHERE.fullmatch(found[2])
     return found[0] if harmless else found[1] + MARK.format("key")
+
+
+def _named_with_digit(found: re.Match[str]) -> str:
+    return _named_value(found) if any(char.isdigit() for char in found[2]) else found[0]
 
 
 def _random_looking(found: re.Match[str]) -> str:
@@ -88,18 +104,21 @@ _KEYS: Mapping[str, str] = {
 }
 """Shapes of keys by who gives them out."""
 
-_TABLE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+_Shapes = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
+_SHAPED: _Shapes = (
     *((re.compile(shape, re.DOTALL), _whole("key")) for shape in _KEYS.values()),
     (re.compile(r"(?<=://)[^\s/@:\[\]]*+:[^\s/@\[\]]++(?=@)"), _whole("key")),
-    (
-        re.compile(
-            r"(?i)((?<![a-z])(?:\w{0,40}[_-])?"
-            r"(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key)"
-            r"[\"']?(?:[ \t]{0,4}[:=]|[ \t]{1,4}is[ \t])[ \t]{0,4})"
-            r"(\[scrubbed|\"[^\"\n]{1,500}+\"|'[^'\n]{1,500}+'|[^\s\"',;]++)"
-        ),
-        _named_value,
-    ),
+)
+_NAMED = re.compile(
+    r"(?i)((?<![a-z])(?:\w{0,40}[_-])?"
+    r"(?:password|passwd|passphrase|pwd|secret|token|api[ _-]?key|access[ _-]?key)"
+    r"[\"']?(?:[ \t]{0,4}[:=]|[ \t]{1,4}is[ \t])[ \t]{0,4})"
+    r"(\[scrubbed|\"[^\"\n]{1,500}+\"|'[^'\n]{1,500}+'|[^\s\"',;]++)"
+)
+_CERTAIN: _Shapes = (*_SHAPED, (_NAMED, _named_with_digit))
+_TABLE: _Shapes = (
+    *_SHAPED,
+    (_NAMED, _named_value),
     (re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]++@[\w-]++(?:\.[\w-]++)++"), _whole("mail")),
     (re.compile(rf"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{{{_LONG_RUN},}}+={{0,2}}"), _random_looking),
     (re.compile(r"(?<![\w.-])(?:[+＋]|\()?\d++(?:[ \t ./()–-]{1,3}+\d++)*+(?![\w])"), _telephone),

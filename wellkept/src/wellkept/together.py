@@ -35,6 +35,7 @@ from wellkept.model import (
     WriteReceipt,
 )
 from wellkept.providers import Embedder
+from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.trust import Actor
 
 T = TypeVar("T")
@@ -278,7 +279,10 @@ def _ranked(parts: Any) -> list[Any]:
 
 
 def _united(parts: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for part in parts for one in part))
+    """Each code once. That a source is unknown is said only where all are."""
+    several = [tuple(part) for part in parts]
+    united = dict.fromkeys(one for part in several for one in part)
+    return tuple(one for one in united if one != UNKNOWN_SOURCE or all(one in part for part in several))
 
 
 def _joined(*texts: str) -> str:
@@ -299,6 +303,7 @@ def _both(first: TurnContext, then: TurnContext) -> TurnContext:
         first.facts + then.facts,
         _united((first.degraded, then.degraded)),
         first.ms + then.ms,
+        first.said + then.said,
     )
 
 

@@ -61,18 +61,7 @@ LAYOUTS = {"before": "{log}\n\n{question}", "after": "{question}\n\n{log}", "fen
 
 @pytest.mark.field("HOK-08")
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(
-    "question",
-    [
-        QUESTIONS[0],
-        pytest.param(
-            QUESTIONS[1],
-            marks=pytest.mark.xfail(
-                reason="what a turn needs without naming it is judged by all its words, log lines too"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("question", QUESTIONS)
 def test_a_pasted_log_changes_nothing_of_what_the_question_brings(pages: Memory, layout: str, question: str) -> None:
     alone = brought(pages, question)
     assert alone
@@ -116,6 +105,28 @@ def test_a_credential_in_a_conversation_reaches_no_file(tmp_path: Path, shape: s
     memory.close()
     for path in tmp_path.iterdir():
         assert CORES[shape].encode() not in path.read_bytes(), path
+
+
+@pytest.mark.field("HOK-09")
+@pytest.mark.parametrize("shape", SECRETS)
+def test_a_credential_in_a_conversation_that_a_program_hands_over_reaches_no_file(tmp_path: Path, shape: str) -> None:
+    memory = Memory(open_store("sqlite", tmp_path / "memory.db"))
+    said = (Message("user", f"Here it is: {SECRETS[shape]} for the harbour"), Message("assistant", "ada@example.test"))
+    memory.bank("default", "s1", said, now=NOW)
+    page = memory.get_page("default", "conversations/s1").content
+    assert "for the harbour" in page
+    assert "ada@example.test" in page
+    memory.close()
+    for path in tmp_path.iterdir():
+        assert CORES[shape].encode() not in path.read_bytes(), path
+
+
+@pytest.mark.field("HOK-09")
+def test_a_program_that_hands_over_talk_about_secrets_has_it_kept_as_it_was_said(memory: Memory) -> None:
+    said = (*DECOYS, "the secret is patience", "the commit is 3f786850e387550fdab836ed7e6dc881de23001b")
+    memory.bank("default", "s1", tuple(Message("user", text) for text in said), now=NOW)
+    page = memory.get_page("default", "conversations/s1").content
+    assert [text for text in said if text not in page] == []
 
 
 @pytest.mark.field("HOK-09")

@@ -112,3 +112,21 @@ def test_a_write_costs_the_same_however_much_is_kept(
     growth = median(spent[-60:]) / median(spent[20:80])
     record_property("growth", growth)
     assert growth < 2.5, f"a write costs {growth:.1f} times what it did 200 writes ago"
+
+
+@pytest.mark.field("LIM-02")
+def test_a_statement_is_found_by_its_last_words(memory: Memory) -> None:
+    hay = " ".join(f"word{number}" for number in range(200))
+    memory.remember("default", f"{hay} the heliotrope blooms")
+    assert len(memory.recall("default", "heliotrope")) == 1
+
+
+@pytest.mark.field("LIM-02")
+@pytest.mark.parametrize("place", ["{hay} {question}", "{question} {hay}", "{hay}\n{question}"])
+def test_a_question_beside_a_long_text_finds_what_it_finds_alone(memory: Memory, place: str) -> None:
+    question = "Where does the heliotrope bloom?"
+    hay = "Then they went on, word by word. " + " ".join(f"word{number}." for number in range(400))
+    for number in range(8):
+        memory.put_page("default", f"log-{number}", f"{hay} Number {number}.")
+    memory.put_page("default", "garden", f"{hay} The heliotrope blooms at the wall.")
+    assert memory.find("default", place.format(hay=hay, question=question), 1).hits[0].slug == "garden"

@@ -164,6 +164,14 @@ def test_a_mistyped_scope_is_told_apart_from_an_empty_answer(
     assert f"wellkept: nothing was ever kept in source {scope + 's'!r}\n" in typo.stderr
 
 
+@pytest.mark.field("ISO-06")
+@pytest.mark.parametrize("verb", ["recall", "search"])
+def test_a_mistyped_scope_is_told_apart_at_every_door(door: Any, scope: str, verb: str) -> None:
+    door("remember", scope, text="one thing")
+    assert "unknown_source" not in door(verb, scope, query="nonsense")["degraded"]
+    assert "unknown_source" in door(verb, f"{scope}s", query="thing")["degraded"]
+
+
 @pytest.mark.field("ISO-10")
 def test_what_is_kept_from_one_folder_of_a_project_is_there_in_all_others_and_after_it_is_gone(
     typed: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

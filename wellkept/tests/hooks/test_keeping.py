@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -182,6 +184,31 @@ def test_only_what_the_two_sides_said_is_heard_of_claude_code(tmp_path: Path) ->
         ("assistant", "I look."),
         ("assistant", "It is mended."),
     ]
+
+
+def stopped(path: Path, last: object) -> bytes:
+    said = {"session_id": "s", "transcript_path": str(path), "hook_event_name": "Stop", "last_assistant_message": last}
+    return json.dumps(said).encode()
+
+
+def test_an_answer_that_the_harness_is_still_writing_down_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    said = (turn("user", "When does the kiln open?", 0), turn("assistant", "At 90 degrees.", 0))
+    path.write_bytes(transcripts.write(said[:1], session="s"))
+    late = threading.Timer(0.1, path.write_bytes, (transcripts.write(said, session="s"),))
+    late.start()
+    heard = claude_code.heard(stopped(path, "At 90 degrees."), [tmp_path])
+    late.join()
+    assert [one.text for one in heard.messages] == ["When does the kiln open?", "At 90 degrees."]
+
+
+@pytest.mark.parametrize("last", ["never written", 7, None, ""])
+def test_an_answer_that_never_comes_holds_nothing_up_for_long(tmp_path: Path, last: object) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(transcripts.write([turn("user", "When does the kiln open?", 0)], session="s"))
+    began = time.monotonic()
+    assert len(claude_code.heard(stopped(path, last), [tmp_path]).messages) == 1
+    assert time.monotonic() - began < 1.5
 
 
 def test_a_codex_rollout_is_heard_without_what_was_injected(tmp_path: Path) -> None:

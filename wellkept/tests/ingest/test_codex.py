@@ -96,3 +96,38 @@ def test_no_json_breaks_the_reader(value: object, kind: str) -> None:
     read(line(kind, value))
     read(line("response_item", {"type": "message", "role": "assistant", "content": value}))
     read(line("event_msg", {"type": "user_message", "message": value}))
+
+
+def user_item(text: str) -> bytes:
+    return line(
+        "event_msg",
+        {"type": "item_completed", "item": {"type": "UserMessage", "content": [{"type": "text", "text": text}]}},
+    )
+
+
+def test_a_users_message_is_read_where_it_is_told_as_a_completed_item() -> None:
+    """As Codex 0.171 writes it."""
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "At 90 degrees."}]}
+    agents = {"type": "AgentMessage", "content": [{"type": "Text", "text": "At 90 degrees."}]}
+    raw = (
+        user_item("When may we open the kiln?")
+        + line("event_msg", {"type": "item_completed", "item": agents})
+        + line("response_item", answer)
+    )
+    assert [(m.role, m.text) for m in read(raw).messages] == [
+        ("user", "When may we open the kiln?"),
+        ("assistant", "At 90 degrees."),
+    ]
+
+
+def test_a_users_message_that_is_told_in_both_forms_is_read_once_and_one_said_twice_two_times() -> None:
+    old = line("event_msg", {"type": "user_message", "message": "go on"})
+    assert [m.text for m in read(user_item("go on") + old).messages] == ["go on"]
+    assert [m.text for m in read(old + user_item("go on")).messages] == ["go on"]
+    assert [m.text for m in read((user_item("go on") + old) * 2).messages] == ["go on"] * 2
+    assert [m.text for m in read(old + old).messages] == ["go on"] * 2
+
+
+@pytest.mark.parametrize("item", [None, [], "x", {"type": "UserMessage"}, {"type": "UserMessage", "content": [1, {}]}])
+def test_a_completed_item_that_holds_no_text_is_passed_over(item: object) -> None:
+    assert read(line("event_msg", {"type": "item_completed", "item": item})).messages == ()

@@ -40,7 +40,8 @@ def _late(told: Told, label: str) -> str:
 def two_writers(draw: Draw) -> Case:
     """Two processes that write at the same time."""
     (scope,) = draw.scopes(1)
-    texts = {f"{who}-{n}": f"{draw.name()} left locker {who}{n}" for who in ("p", "q") for n in range(EACH)}
+    labels = [f"{who}-{n}" for who in ("p", "q") for n in range(EACH)]
+    texts = dict(zip(labels, draw.statements(len(labels)), strict=True))
     # The second process may be refused; what it was told is kept must be there.
     parts = tuple(
         tuple(
@@ -115,13 +116,14 @@ def four_at_once(draw: Draw) -> Case:
 def killed_once(draw: Draw) -> Case:
     """A writer that is killed, and its list beside its index."""
     (scope,) = draw.scopes(1)
-    texts = {f"add {n}": f"{draw.name()} signed for the parcel {n}" for n in range(200)}
+    word = draw.facts(1)[0].word
+    texts = {f"add {n}": f"{text} of the {word}" for n, text in enumerate(draw.statements(200))}
     parts = (tuple(add(name, scope, text, may_fail=True) for name, text in texts.items()),)
     steps = (
         Step("killed", "adds_until_killed", parts=parts, after=draw.number(10, 40), delay_ms=draw.random.random() * 5),
         reopen(),
         listed("list", scope),
-        find("index", scope, "parcel", 400),
+        find("index", scope, word, 400),
     )
 
     def check(told: Told) -> Iterator[str]:
@@ -144,7 +146,7 @@ def killed_again_and_again(draw: Draw) -> Case:
     texts: dict[str, str] = {}
     steps: list[Step] = []
     for turn in range(ROUNDS):
-        own = {f"add {turn}-{n}": f"{draw.name()} rang bell {turn}-{n}" for n in range(60)}
+        own = {f"add {turn}-{n}": text for n, text in enumerate(draw.statements(60))}
         texts |= own
         adds = tuple(add(name, scope, text, may_fail=True) for name, text in own.items())
         cut = Step(

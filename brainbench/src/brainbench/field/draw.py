@@ -2,56 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
+
+from brainbench.field import wording
 
 _ONSETS = ("B", "D", "F", "G", "H", "J", "K", "L", "M", "N", "P", "R", "S", "T", "V", "Br", "Dr", "Kl", "Pr", "Tr")
 _VOWELS = ("a", "e", "i", "o", "u")
 _MIDDLES = ("l", "m", "n", "r", "v", "d", "t", "lm", "nd", "rv", "st", "rk", "ld")
 _ENDS = ("a", "o", "an", "en", "is", "or", "el", "un", "ith", "ane")
 _TOWN_ENDS = ("ford", "wick", "holm", "stad", "mere", "dale")
-_DOES = (
-    ("keeps bees on the roof of the {p} ferry office", "bees", "Who looks after beehives?"),
-    ("plays the oboe in the {p} orchestra", "oboe", "Who makes music with a woodwind?"),
-    ("restores church organs around {p}", "organs", "Who mends old instruments with pipes?"),
-    ("grows saffron behind the mill of {p}", "saffron", "Who raises an expensive spice?"),
-    ("collects barometers from {p}", "barometers", "Who gathers things that measure air pressure?"),
-    ("teaches falconry to the children of {p}", "falconry", "Who gives lessons with birds of prey?"),
-    ("repairs typewriters in {p}", "typewriters", "Who fixes old writing machines?"),
-    ("studies lichens on the walls of {p}", "lichens", "Who looks into what grows on stone?"),
-    ("bakes pretzels for the market of {p}", "pretzels", "Who makes salty knotted bread?"),
-    ("sails a catamaran out of {p}", "catamaran", "Who goes to sea on two hulls?"),
-    ("translates sonnets for the {p} press", "sonnets", "Who puts poems of fourteen lines into other words?"),
-    ("carves puppets for the theatre of {p}", "puppets", "Who makes figures on strings?"),
-    ("breeds alpacas above {p}", "alpacas", "Who raises animals with fine wool?"),
-    ("maps caverns below {p}", "caverns", "Who draws plans of hollows underground?"),
-    ("tunes carillons from {p} to the coast", "carillons", "Who sets bells to the right pitch?"),
-    ("weaves tapestries for the hall of {p}", "tapestries", "Who makes pictures of thread?"),
-    ("trains huskies near {p}", "huskies", "Who works with sledge dogs?"),
-    ("distils gin in a barn by {p}", "gin", "Who makes a spirit with juniper?"),
-    ("photographs comets from {p}", "comets", "Who takes pictures of objects with tails in the sky?"),
-    ("programs looms for the {p} mill", "looms", "Who writes code for weaving machines?"),
-)
-_CONTROLS = (
-    "The {p} library lends ladders on Mondays",
-    "The {p} school ordered chestnuts for the yard",
-    "The {p} harbour bought a foghorn",
-    "The {p} museum insured its meteorite",
-    "The {p} choir rents a marquee in June",
-    "The {p} garage keeps a spare gearbox",
-    "The {p} bakery wants a second oven",
-)
-CONTROL_WORDS = ("ladders", "chestnuts", "foghorn", "meteorite", "marquee", "gearbox", "oven")
-FILLING = (
-    "meanwhile the committee went through the minutes of the last meeting and found nothing to change there",
-    "somebody had left the window open again so that the papers were spread over the whole corridor",
-    "the new printer works as well as the old one did which is to say that it does so on some days",
-    "after lunch everyone walked along the river and talked about holidays and the price of butter",
-    "the second half of the agenda was put off because the projector had to go back to the repair shop",
-    "there was a long discussion of the colour of the chairs and in the end the grey ones were kept",
-    "the caretaker asked once more that bicycles be left in the yard and not in front of the stairs",
-    "several letters had come in the meantime and were put into the tray to be answered in due course",
-)
+BESIDE = 7
+"""How many texts are kept beside what a row is about."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +35,7 @@ class Draw:
     def __init__(self, seed: str, row: str) -> None:
         self.random = Random(f"{seed}/{row}")  # noqa: S311 - names are drawn, not keys
         self._taken: set[str] = set()
-        self._does = self.random.sample(_DOES, len(_DOES))
+        self._does = self.random.sample(wording.DOES, len(wording.DOES))
 
     def name(self) -> str:
         """A first name that was not given before."""
@@ -99,10 +64,19 @@ class Draw:
         does = self._does.pop()
         return [self._fact(*does) for _ in range(count)]
 
-    def controls(self) -> list[str]:
-        """What is kept beside what a row is about: one text with each of CONTROL_WORDS."""
-        town = self.town()
-        return [text.format(p=town) for text in _CONTROLS]
+    def controls(self) -> list[tuple[str, str]]:
+        """What is kept beside what a row is about: some texts, each with a word that no other holds."""
+        words = self.random.sample(wording.BESIDE, BESIDE)
+        return [(f"The {self.town()} {self._one(wording.OWNERS)} {self._one(wording.OWNS)} {w}", w) for w in words]
+
+    def statements(self, count: int) -> list[str]:
+        """Sentences about nothing, each with a name and a number of its own."""
+        return [f"{self.name()} said {self._doings()}, number {number}" for number in range(count)]
+
+    def holdings(self, count: int) -> list[str]:
+        """Short sentences about nothing: a great many that drown none of those about something."""
+        nouns = [self._one(wording.THINGS) for _ in range(count)]
+        return [f"{self.town()} {self._one(wording.OWNS)} {n} {noun}" for n, noun in enumerate(nouns)]
 
     def key(self) -> str:
         """Letters and digits that tell nothing."""
@@ -112,22 +86,27 @@ class Draw:
         """A whole number, both bounds included."""
         return self.random.randint(least, most)
 
-    def pick(self, choices: tuple[str, ...]) -> str:
-        """One of some texts."""
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of some."""
         return self._one(choices)
 
     def long_text(self, words: int) -> list[str]:
         """Sentences of at least so many words in all."""
         told: list[str] = []
         while sum(len(sentence.split()) for sentence in told) < words:
-            told.append(self._one(FILLING).capitalize() + ".")
+            told.append(f"{self._doings()} and {self._doings()}".capitalize() + ".")
         return told
+
+    def _doings(self) -> str:
+        parts = (wording.WHO, wording.DID, wording.WHAT, wording.WHEN)
+        return " ".join(self._one(part) for part in parts)
 
     def _fact(self, does: str, word: str, near: str) -> Fact:
         name = self.name()
-        return Fact(f"{name} {does.format(p=self.town())}", name, word, near)
+        text = self._one(wording.FRAMES).format(n=name, d=f"{does} {self._one(wording.AT).format(p=self.town())}")
+        return Fact(text, name, word, near)
 
-    def _one(self, choices: tuple[str, ...]) -> str:
+    def _one(self, choices: Sequence[T]) -> T:
         return choices[self.random.randrange(len(choices))]
 
     def _fresh(self, make: object) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brainbench.field import wording
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, find, listed, reopen
 from brainbench.model import Capability
 from brainbench.replay.items import Step
-
-_NO_HOOK = "the installed hook of a harness is not among the verbs of a system"
 
 
 def long_prompt(draw: Draw) -> Case:
@@ -17,7 +16,7 @@ def long_prompt(draw: Draw) -> Case:
     (scope,) = draw.scopes(1)
     facts = draw.facts(6)
     asked = facts[draw.number(2, 4)]
-    question = f"What about {asked.name} and the {asked.word}?"
+    question = draw.pick(wording.QUESTIONS).format(n=asked.name, w=asked.word)
     log = " ".join(draw.long_text(2000))
     steps = (
         *(add(fact.name, scope, fact.text) for fact in facts),
@@ -46,11 +45,12 @@ def secrets(draw: Draw) -> Case:
     block = "\n".join(letters(64) for _ in range(3))
     begin, end = (f"-----{part} RSA PRIVATE KEY-----" for part in ("BEGIN", "END"))
     town = draw.town().lower()
-    decoys = ("there is no API key in the build", "apiKey: env.KEY")
+    decoys, (asks, connects, stay) = draw.pick(wording.DECOYS), draw.pick(wording.SECRET_TURNS)
+    address = f"postgres://admin:{word}@db.{town}.example/prod"
     said = (
-        f"deploy {town} with {key} please, and clone with {token}",
+        asks.format(t=town, key=key, token=token),
         f"Noted. {decoys[0]}, and the config says {decoys[1]}",
-        f"the database of {town} is postgres://admin:{word}@db.{town}.example/prod\n{begin}\n{block}\n{end}",
+        f"{connects.format(t=town, address=address)}\n{begin}\n{block}\n{end}",
         f"Understood, {town} it is.",
     )
     steps = (
@@ -70,7 +70,7 @@ def secrets(draw: Draw) -> Case:
         ):
             if secret in text:
                 yield f"conversation: expected the {what} masked, got it as it was"
-        for words in (f"deploy {town} with", f"the database of {town} is", said[3]):
+        for words in (*(part.format(t=town) for part in stay), said[3]):
             if told.asked("said") and words not in text:
                 yield f"conversation: expected {words!r} beside what is masked, got it nowhere"
         for decoy in decoys:
@@ -104,7 +104,7 @@ def pushed_is_found(draw: Draw) -> Case:
     (scope,) = draw.scopes(1)
     facts = draw.facts(9)
     asked = facts[draw.number(3, 5)]
-    question = f"What do we know about {asked.name}?"
+    question = draw.pick(wording.ABOUT).format(n=asked.name)
     pages = [
         Step(
             f"page {n}",
@@ -137,10 +137,30 @@ def pushed_is_found(draw: Draw) -> Case:
 
 
 ROWS = (
-    Row("HOK-01", 1, "a slow memory does not hold up the prompt", unasked=_NO_HOOK),
-    Row("HOK-02", 1, "what was said is kept before the session ends", unasked=_NO_HOOK),
-    Row("HOK-03", 1, "the hook answers in the field that the harness reads", unasked=_NO_HOOK),
-    Row("HOK-05", 1, "what was injected is not captured as something new", unasked=_NO_HOOK),
+    Row(
+        "HOK-01",
+        1,
+        "a slow memory does not hold up the prompt",
+        unasked="it needs a memory that answers late, behind the hook that a harness runs",
+    ),
+    Row(
+        "HOK-02",
+        1,
+        "what was said is kept before the session ends",
+        unasked="it needs the hook that a harness cuts off when a session ends",
+    ),
+    Row(
+        "HOK-03",
+        1,
+        "the hook answers in the field that the harness reads",
+        unasked="the answer of a hook is a harness's own form; `brainbench run` asks it of who has hooks",
+    ),
+    Row(
+        "HOK-05",
+        1,
+        "what was injected is not captured as something new",
+        unasked="what a capture leaves out is done by the hook, not by the verb that takes a conversation",
+    ),
     Row("HOK-08", 2, "a question below a long log brings what it brings alone", long_prompt),
     Row(
         "HOK-09",
@@ -150,7 +170,12 @@ ROWS = (
         needs=frozenset({Capability.ADD}),
     ),
     Row("HOK-11", 1, "what was accepted is what is kept", kept_or_said_so),
-    Row("HOK-12", 1, "an instruction in a document stays quoted data", unasked=_NO_HOOK),
+    Row(
+        "HOK-12",
+        1,
+        "an instruction in a document stays quoted data",
+        unasked="how a memory frames what it injects is its own; nobody can tell its frame from its content",
+    ),
     Row("HOK-13", 1, "a question is not told as a fact", unasked="LLM: needs an extracting model"),
     Row(
         "HOK-15",
@@ -159,5 +184,5 @@ ROWS = (
         pushed_is_found,
         needs=frozenset({Capability.ADD}),
     ),
-    Row("HOK-16", 2, "a memory that may not write says that it did not", unasked=_NO_HOOK),
+    Row("HOK-16", 2, "a memory that may not write says that it did not", unasked="no verb switches writing off"),
 )

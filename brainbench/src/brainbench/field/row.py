@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from brainbench.field.draw import CONTROL_WORDS, Draw
+from brainbench.field.draw import Draw
 from brainbench.model import Capability, ItemRow
 from brainbench.replay.items import Script, Seen, Step, every_step
 
@@ -148,15 +148,16 @@ def laid(row: Row, seed: str) -> Laid:
         raise ValueError(f"{row.id} is not asked")
     draw = Draw(seed, row.id)
     case = row.make(draw)
-    scope, texts = case.scopes[0], draw.controls()
+    scope, beside = case.scopes[0], draw.controls()
     middle = 2 + draw.random.randrange(3)
-    control = [add(f"beside-{number}", scope, text) for number, text in enumerate(texts)]
-    steps = (*case.steps, *control, find("alive", scope, CONTROL_WORDS[middle], 2))
+    control = [add(f"beside-{number}", scope, text) for number, (text, _) in enumerate(beside)]
+    wanted, word = beside[middle]
+    steps = (*case.steps, *control, find("alive", scope, word, 2))
 
     def check(told: Told) -> Iterator[str]:
         yield from told.errors()
         yield from case.check(told)
-        yield from told.holds("alive", texts[middle])
+        yield from told.holds("alive", wanted)
 
     return Laid(Script(case.scopes, tuple(_named(step, draw) for step in steps), row.needs), check)
 

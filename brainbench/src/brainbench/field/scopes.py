@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brainbench.field import wording
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, delete, find, get, listed, update
 from brainbench.model import Capability
@@ -13,11 +14,12 @@ from brainbench.replay.items import Step
 def two_users(draw: Draw) -> Case:
     """The same question of two users."""
     one, other = draw.scopes(2)
-    mine, theirs = (f"I live in {draw.town()}" for _ in range(2))
+    home, question = draw.pick(wording.HOMES)
+    mine, theirs = (home.format(t=draw.town()) for _ in range(2))
     steps = (
         add("mine", one, mine),
         add("theirs", other, theirs),
-        find("find", one, "where do I live", 50),
+        find("find", one, question, 50),
         find("by word", one, theirs.split()[-1], 50),
         listed("list", one, optional=True),
         get("get", one, "theirs", optional=True, may_fail=True),
@@ -125,15 +127,17 @@ def prefixes(draw: Draw) -> Case:
 
 def nearly_a_scope(draw: Draw) -> Case:
     """A scope with a space at its end, and one that is misspelt."""
-    scope = f"notes-{draw.name().lower()}"
-    spaced, misspelt = f"{scope} ", scope.replace("notes", "nots")
+    begins, wrongly = draw.pick(wording.NEARLY)
+    name = draw.name().lower()
+    scope, misspelt = f"{begins}-{name}", f"{wrongly}-{name}"
+    spaced = f"{scope} "
     own, stray = draw.facts(2)
     steps = (
         add("own", scope, own.text),
         add("stray", spaced, stray.text, may_fail=True),
         find("with a space", scope, stray.word),
         find("misspelt", misspelt, own.word, may_fail=True),
-        find("nothing there", scope, "zzyzx", may_fail=True),
+        find("nothing there", scope, draw.key(), may_fail=True),
         find("own again", scope, own.word),
     )
 
@@ -175,11 +179,14 @@ def the_same_text(draw: Draw) -> Case:
 def another_project(draw: Draw) -> Case:
     """A rule of one project, asked for in another."""
     first, second = (f"project-{draw.name().lower()}" for _ in range(2))
-    rule = f"use {draw.pick(('tabs', 'two spaces', 'four spaces'))} for indentation in {draw.town()}"
+    text, word, ways = draw.pick(wording.RULES)
+    rule = text.format(w=draw.pick(ways), t=draw.town())
+    other = draw.facts(1)[0]
     steps = (
         add("rule", first, rule),
-        find("there", first, "indentation"),
-        find("here", second, "indentation", 20),
+        add("other", second, other.text),
+        find("there", first, word),
+        find("here", second, word, 20),
         find("here, whole", second, rule, 20),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from brainbench.field import wording
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, find, get, listed, same, short
 from brainbench.replay.items import Step
@@ -94,17 +95,10 @@ def glued(draw: Draw) -> Case:
     """An identifier between Chinese characters."""
     (scope,) = draw.scopes(1)
     names = [
-        f"{draw.pick(('build', 'job', 'run', 'gen'))}-{number}{letter}"
+        f"{draw.pick(wording.GLUED_NAMES)}-{number}{letter}"
         for number, letter in zip(draw.random.sample(range(10, 99), 6), "abcdef", strict=True)
     ]
-    patterns = (
-        "昨天重跑{}后通过",
-        "今天{}失败了三次",
-        "请把{}的日志发给我",
-        "已经回滚{}到上周",
-        "他说{}需要更多内存",
-        "我们删除{}的缓存",
-    )
+    patterns = draw.random.sample(wording.GLUED, 6)
     texts = [pattern.format(name) for pattern, name in zip(patterns, names, strict=True)]
     which = draw.number(2, 3)
     steps = (*(add(f"note {n}", scope, text) for n, text in enumerate(texts)), find("asked", scope, names[which], 2))
@@ -118,7 +112,7 @@ def glued(draw: Draw) -> Case:
 def titles(draw: Draw) -> Case:
     """Titles of which nothing is left when only a-z and digits are kept."""
     (scope,) = draw.scopes(1)
-    names = ("季度计划", "旅行清单", "🚀", "🎯", "")
+    names = (*draw.random.sample(wording.TITLES, 4), "")
     facts = draw.facts(len(names))
     steps = (
         *(
@@ -180,8 +174,10 @@ def operators(draw: Draw) -> Case:
     """Plain questions that hold what query languages take for operators."""
     (scope,) = draw.scopes(1)
     (fact,) = draw.facts(1)
-    hyphen = f"the pre-edit of {draw.name()} is due"
-    don_t = f"{draw.name()} says don't touch the valve"
+    word = draw.pick(wording.HYPHENS)
+    hyphen = f"the {word} of {draw.name()} is due"
+    said, wanted = draw.pick(wording.APOSTROPHES)
+    don_t = said.format(n=draw.name())
     asked = draw.random.sample(_OPERATORS, len(_OPERATORS))
     steps = (
         add("fact", scope, fact.text),
@@ -190,8 +186,8 @@ def operators(draw: Draw) -> Case:
         *(find(f"query {number}", scope, query) for number, query in enumerate(asked)),
         find("empty", scope, "", may_fail=True),
         find("spaces", scope, "   ", may_fail=True),
-        find("pre-edit", scope, "pre-edit", 2),
-        find("apostrophe", scope, "don't touch the valve", 2),
+        find("pre-edit", scope, word, 2),
+        find("apostrophe", scope, wanted, 2),
         find("after", scope, fact.word),
     )
 
@@ -206,17 +202,7 @@ def operators(draw: Draw) -> Case:
 def verbatim_names(draw: Draw) -> Case:
     """Names in other scripts, as they were given."""
     (scope,) = draw.scopes(1)
-    people = draw.random.sample(
-        (
-            ("王小雨在云川科技做会计", "王小雨"),
-            ("Łukasz Źrebiec mieszka w Świdnicy", "Źrebiec"),
-            ("Ольга Жаркова ведёт кружок шахмат", "Жаркова"),
-            ("Γιώργος Ψαράς επισκευάζει βάρκες", "Ψαράς"),
-            ("نادية القصبي تعلّم الخط العربي", "القصبي"),
-            ("रजनी त्रिवेदी सितार बजाती है", "त्रिवेदी"),
-        ),
-        6,
-    )
+    people = [(draw.pick(texts), name) for name, *texts in draw.random.sample(wording.PEOPLE, len(wording.PEOPLE))]
     steps = (
         *(add(name, scope, text) for text, name in people),
         *(find(f"of {name}", scope, name, 2) for _, name in people),
@@ -233,18 +219,13 @@ def forms(draw: Draw) -> Case:
     """Composed and decomposed letters, other cases, fullwidth letters."""
     (scope,) = draw.scopes(1)
     town = draw.town()
-    texts = {
-        "Zoë Ångström": f"Zoë Ångström mends kites in {town}",
-        "İrem": f"İrem runs the {town} night bus",
-        "Straße": f"the Straße to {town} is closed",
-        "ＡＢＣ": f"locker ＡＢＣ in {town} holds the skis",
-    }
+    names = [draw.pick(kind) for kind in wording.FORMS]
+    sentences = draw.pick(wording.OF_FORMS)
+    texts = {name: text.format(name, t=town) for (name, _), text in zip(names, sentences, strict=True)}
+    marked = names[0][0]
     asked = (
-        ("decomposed", unicodedata.normalize("NFD", "Zoë Ångström"), "Zoë Ångström"),
-        ("plain letters", "zoe angstrom", "Zoë Ångström"),
-        ("small dotted i", "irem", "İrem"),
-        ("double s", "strasse", "Straße"),
-        ("narrow letters", "abc", "ＡＢＣ"),
+        ("decomposed", unicodedata.normalize("NFD", marked), marked),
+        *((f"typed {number}", typed, name) for number, (name, typed) in enumerate(names)),
     )
     others = draw.facts(3)
     steps = (
@@ -266,14 +247,13 @@ def forms(draw: Draw) -> Case:
 def nearly_the_same(draw: Draw) -> Case:
     """Variants of one text, and a text that differs by a mark that means something."""
     (scope,) = draw.scopes(1)
-    thing = draw.pick(("crème", "purée", "rosé", "consommé"))
-    name = draw.name()
-    text = f"{name} likes {thing}"
-    variants = (text, f"{name} likes  {thing}", f"{text} ", unicodedata.normalize("NFD", text))
+    thing, name = draw.pick(wording.LIKED), draw.name()
+    text = draw.pick(wording.LIKES).format(n=name, w=thing)
+    variants = (text, text.replace(f" {thing}", f"  {thing}"), f"{text} ", unicodedata.normalize("NFD", text))
     steps = (
         *(add(f"variant {number}", scope, variant) for number, variant in enumerate(variants)),
         add("question", scope, f"{text}?"),
-        find("found", scope, f"{name} likes {thing}", 20),
+        find("found", scope, text, 20),
         listed("list", scope, optional=True),
     )
 
@@ -288,23 +268,19 @@ def inverted(draw: Draw) -> Case:
     """Sentences whose meaning turns when a part is lost."""
     (scope,) = draw.scopes(1)
     name, town = draw.name(), draw.town()
-    texts = (
-        f"whenever the tests of {town} fail, page {name}",
-        f"you don't need to remind {name} about lunch",
-        f"not until {name} has signed may the {town} gate be opened",
-    )
+    kinds = [draw.pick(kind) for kind in wording.TURNING]
+    texts = [text.format(n=name, t=town) for text, _ in kinds]
+    asked = [word for _, word in kinds]
     steps = (
         *(add(f"said {number}", scope, text) for number, text in enumerate(texts)),
-        find("tests", scope, "tests"),
-        find("lunch", scope, "lunch"),
-        find("gate", scope, "gate"),
+        *(find(word, scope, word) for word in asked),
         listed("list", scope, optional=True),
     )
 
     def check(told: Told) -> Iterator[str]:
-        for label, text in zip(("tests", "lunch", "gate"), texts, strict=True):
+        for label, text in zip(asked, texts, strict=True):
             yield from told.holds(label, text)
-        for label in ("tests", "lunch", "gate", "list"):
+        for label in (*asked, "list"):
             for found in told.texts(label):
                 if name in found and not any(same(found, text) for text in texts):
                     yield f"{told.call(label)}: expected what was said, got {short(found)}"

@@ -4,49 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from brainbench.field import wording
 from brainbench.field.draw import Draw
 from brainbench.field.row import Case, Row, Told, add, find, get, listed, reopen, update
 from brainbench.model import Capability
 from brainbench.replay.items import Step
 
-_PLACES = ("bakery", "shipyard", "brewery", "foundry", "nursery", "quarry", "pharmacy", "sawmill", "bank", "tannery")
-_SETTINGS = (
-    (
-        "the SSH port of the {n} box is {old}",
-        "moved the {n} box: SSH listens on {new} now",
-        "what SSH port does the {n} box use",
-    ),
-    (
-        "the {n} lift takes {old} kilos",
-        "the {n} lift was tested again: it takes {new} kilos now",
-        "how many kilos does the {n} lift take",
-    ),
-    (
-        "the code of the {n} gate is {old}",
-        "the {n} gate has a new lock: its code {new} holds now",
-        "what is the code of the {n} gate",
-    ),
-    (
-        "the {n} meeting has {old} seats",
-        "the {n} meeting moved: {new} seats are in the new hall",
-        "how many seats has the {n} meeting",
-    ),
-)
-
-
-def _works(name: str, place: str, town: str) -> str:
-    return f"{name} works at a {place} in {town}"
-
 
 def new_text(draw: Draw) -> Case:
     """A text that is changed, and asked for by its old and new words."""
     (scope,) = draw.scopes(1)
-    name, town = draw.name(), draw.town()
-    old, new, *rest = draw.random.sample(_PLACES, 5)
-    before, after = _works(name, old, town), _works(name, new, town)
+    name, town, works = draw.name(), draw.town(), draw.pick(wording.WORKS)
+    old, new, *rest = draw.random.sample(wording.PLACES, 5)
+    before, after = (works.format(n=name, p=place, t=town) for place in (old, new))
     steps = (
         add("add", scope, before),
-        *(add(place, scope, _works(draw.name(), place, draw.town())) for place in rest),
+        *(add(place, scope, works.format(n=draw.name(), p=place, t=draw.town())) for place in rest),
         find("before", scope, old),
         update("update", scope, "add", after),
         find("new", scope, new),
@@ -131,7 +104,7 @@ def said_twice(draw: Draw) -> Case:
 def stale(draw: Draw) -> Case:
     """A value, a later one in other words, and a question worded like the first."""
     (scope,) = draw.scopes(1)
-    old, new, question = _SETTINGS[draw.number(0, len(_SETTINGS) - 1)]
+    old, new, question = draw.pick(wording.SETTINGS)
     words = {"n": draw.name(), "old": str(draw.number(20, 99)), "new": str(draw.number(10_000, 60_000))}
     before, after = old.format(**words), new.format(**words)
     steps = (
@@ -152,11 +125,11 @@ def reassigned(draw: Draw) -> Case:
     """An assignment that takes the place of another."""
     (scope,) = draw.scopes(1)
     name, first, second = draw.name(), draw.town(), draw.town()
-    before, after = f"{name} is assigned to {first}", f"{name} was moved from {first} to {second}"
+    before, after, question = (text.format(n=name, a=first, b=second) for text in draw.pick(wording.ASSIGNED))
     steps = (
         add("before", scope, before),
         add("after", scope, after, of="before"),
-        find("asked", scope, f"{name} assigned"),
+        find("asked", scope, question),
         listed("list", scope, optional=True),
     )
 
@@ -174,7 +147,7 @@ def additive(draw: Draw) -> Case:
     """Three things that are all true of somebody."""
     (scope,) = draw.scopes(1)
     name, firm = draw.name(), draw.town()
-    texts = (f"{name} is employed by {firm}", f"{name} administers the code host of {firm}", f"{name} uses Vim")
+    texts = tuple(text.format(n=name, f=firm) for text in draw.pick(wording.ADDITIVE))
     steps = (
         *(add(f"fact {number}", scope, text) for number, text in enumerate(texts)),
         find("asked", scope, name),
@@ -196,15 +169,17 @@ def true_again(draw: Draw) -> Case:
     """On one thing, on another, and on the first again."""
     (scope,) = draw.scopes(1)
     name, first, second = draw.name(), draw.town(), draw.town()
-    one, other = f"{name} is on the {first} team", f"{name} is on the {second} team"
+    belongs, asked = draw.pick(wording.TEAMS)
+    one, other = (belongs.format(n=name, a=group) for group in (first, second))
+    question = asked.format(n=name)
     days = ("2026-01-05T09:00:00Z", "2026-04-05T09:00:00Z", "2026-07-05T09:00:00Z")
     steps = (
         add("Jan", scope, one, ts=days[0], now=days[0]),
         add("Apr", scope, other, of="Jan", ts=days[1], now=days[1]),
         add("Jul", scope, one, of="Apr", ts=days[2], now=days[2]),
-        find("February", scope, f"{name} team", as_of="2026-02-10T00:00:00Z"),
-        find("May", scope, f"{name} team", as_of="2026-05-10T00:00:00Z"),
-        find("August", scope, f"{name} team", as_of="2026-08-10T00:00:00Z"),
+        find("February", scope, question, as_of="2026-02-10T00:00:00Z"),
+        find("May", scope, question, as_of="2026-05-10T00:00:00Z"),
+        find("August", scope, question, as_of="2026-08-10T00:00:00Z"),
     )
 
     def check(told: Told) -> Iterator[str]:

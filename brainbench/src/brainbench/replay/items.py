@@ -35,7 +35,15 @@ from brainbench.model import (
     RunContext,
     SourceDecl,
 )
-from brainbench.replay.processes import adopt_orphans, children, end_children, remove
+from brainbench.replay.processes import (
+    Spent,
+    adopt_orphans,
+    children,
+    end_children,
+    remove,
+    spent,
+    spent_below,
+)
 from brainbench.replay.worker import worker_access
 from brainbench.systems import SYSTEMS, System, load_system
 from brainbench.systems.access import Access
@@ -129,6 +137,9 @@ class Seen:
     error: str | None = None
     ms: float = 0.0
     skipped: bool = False
+    cpu_s: float | None = None
+    written: int | None = None
+    """Of steps together what the memory's processes spent on them: processor seconds, and bytes given to writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +297,13 @@ class Play:
             system.tell_time(step.now or _stamp(self._steps))
         return system
 
+    def _spent(self) -> Spent | None:
+        """What the memory has spent so far: its processes, or this one where it has none."""
+        return spent((os.getpid(),)) if self._spared is None else spent_below(self._spared)
+
     def _together(self, step: Step) -> None:
         """The parts at the same time, each in a thread of its own and by the processes that its steps name."""
+        before = self._spent()
         for part in step.parts:
             with suppress(Exception):
                 self._of(part[0])
@@ -302,6 +318,10 @@ class Play:
         for thread in threads:
             thread.join()
         self._seen += [each for part in seen for each in part]
+        after = self._spent()
+        if before is not None and after is not None:
+            cost = Seen(step.label, cpu_s=after.cpu_s - before.cpu_s, written=after.written - before.written)
+            self._seen.append(cost)
 
     def _adds_until_killed(self, step: Step) -> None:
         """Adds of one process, which is killed a moment after so many were acknowledged."""

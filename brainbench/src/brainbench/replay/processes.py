@@ -91,6 +91,31 @@ def _resident_mb(pids: Iterable[int]) -> dict[int, float]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What processes have spent so far, theirs that ended and were waited for included."""
+
+    cpu_s: float
+    written: int
+    """Bytes given to calls that write."""
+
+
+def spent(pids: Iterable[int]) -> Spent | None:
+    """What these processes and those below them have spent; None where there are none or the system does not tell."""
+    found: list[Spent] = []
+    for pid in pids:
+        with suppress(OSError, IndexError, ValueError):
+            ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+            written = Path(f"/proc/{pid}/io").read_text().partition("wchar:")[2].split()[0]
+            found.append(Spent(sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"), int(written)))
+    return Spent(sum(one.cpu_s for one in found), sum(one.written for one in found)) if found else None
+
+
+def spent_below(spared: frozenset[int]) -> Spent | None:
+    """What has been spent by the processes that this one started besides those spared."""
+    return spent(_below(spared))
+
+
 def peak_mb(pid: int) -> float:
     """The largest size so far of a process; of another one 0 where the system does not tell.
 

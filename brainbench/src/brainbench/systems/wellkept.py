@@ -62,7 +62,7 @@ from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
 from wellkept.providers.chat import ChatExtractor, ChatModel, Heard
 from wellkept.providers.scripted import ScriptedExtractor
-from wellkept.recall import OFF
+from wellkept.recall import DEGRADED, OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 
@@ -70,6 +70,8 @@ DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
 DOOR_SECONDS = 900.0
 """How long the extractor waits for the bench's relay, which itself waits for the model and tries again."""
+UNKNOWN_SOURCE = "unknown_source"
+"""What a search that found nothing says of a source in which nothing was ever kept."""
 LONGEST_STATEMENT = 1000
 """What has more characters is kept as a page, as its users would keep it."""
 _MOST_WAITING = 2_000
@@ -273,6 +275,8 @@ class Wellkept(System):
 
     def find_items(self, source: str, query: str, limit: int, as_of: str | None = None) -> Sequence[ItemRow]:
         found = self._memory.recall(source, query, limit=limit, as_of=_time(as_of))
+        if UNKNOWN_SOURCE in found.degraded:
+            raise SystemFailure(f"{DEGRADED[UNKNOWN_SOURCE]}: {source!r}")
         kept = (one.item for one in found)
         return [_item(one if isinstance(one, Fact) else self._memory.get_page(source, one.slug)) for one in kept]
 

@@ -25,6 +25,8 @@ from wellkept.providers.quotes import plain
 from wellkept.scrub import MARK, scrub
 
 PART_CHARS = 24_000
+WRITTEN_SECONDS = 0.5
+"""How long an answer that a harness names may take to stand in its transcript."""
 HEARD_BYTES = 1024 * 1024
 """So much of a transcript's end is read; all of it only where that does not reach back to what is kept."""
 
@@ -40,6 +42,7 @@ class SessionEvent:
     session_id: str | None = None
     transcript_path: str | None = None
     source: str | None = None
+    last_assistant_message: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,10 @@ def heard_in_transcript(
     path = event.transcript_path or ""
     try:
         transcript = read(path, roots, tail)
+        until = time.monotonic() + WRITTEN_SECONDS
+        while time.monotonic() < until and not _is_written(event, transcript):
+            time.sleep(0.02)
+            transcript = read(path, roots, tail)
         is_all = os.path.getsize(path) <= tail
     except (TranscriptRefused, OSError) as error:
         code = error.code if isinstance(error, TranscriptRefused) else "unreadable"
@@ -97,6 +104,13 @@ def heard_in_transcript(
         raise NothingHeard("empty_window")
     more = None if is_all else partial(heard_in_transcript, stdin, roots, read, MAX_BYTES)
     return Heard(session, transcript.messages, more)
+
+
+def _is_written(event: SessionEvent, transcript: Transcript) -> bool:
+    """Whether the transcript has the answer that the event names: a harness may say so before it has written it."""
+    said = event.last_assistant_message
+    last = plain(said).strip() if isinstance(said, str) else ""
+    return not last or any(last in one.text for one in transcript.messages[-1:] if one.role == "assistant")
 
 
 class NotYet(Exception):

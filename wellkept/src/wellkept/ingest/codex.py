@@ -1,7 +1,8 @@
 """Codex rollouts: read what the user and the assistant said, and write rollouts of the same form.
 
-A rollout repeats what was said and mixes it with context that was injected in the user's name. Only two kinds of
-line are the conversation: the event of a user message and the assistant's answer among the response items.
+A rollout repeats what was said and mixes it with context that was injected in the user's name. Only these lines are
+the conversation: the event of a user message, which newer versions tell as a completed item, and the assistant's answer
+among the response items.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def read(raw: bytes, *, stem: str | None = None, tail: int = TAIL_BYTES) -> Tran
     The session is the one it names, else `stem`, the file's name without suffix.
     """
     messages: list[Message] = []
-    bad, session = 0, None
+    bad, session, told = 0, None, ""
     for line in json_objects(ends(raw, head=HEAD_BYTES, tail=tail)):
         payload = line.get("payload") if line else None
         if line is None or not isinstance(payload, dict):
@@ -35,8 +36,14 @@ def read(raw: bytes, *, stem: str | None = None, tail: int = TAIL_BYTES) -> Tran
         if line.get("type") == "session_meta":
             session = session or _session(payload)
         message = _message(line, payload)
-        if message is not None and message.text:
+        if message is None or not message.text:
+            continue
+        # A version that tells a user's message in both forms tells it once.
+        form = "" if message.role == "assistant" else str(payload.get("type"))
+        again = form and told and form != told and messages[-1].text == message.text
+        if not again:
             messages.append(message)
+        told = "" if again else form
     return Transcript(tuple(messages), bad_lines=bad, session=session or stem)
 
 
@@ -53,17 +60,24 @@ def _message(line: dict[str, object], payload: dict[str, object]) -> Message | N
     ts = read_time(line.get("timestamp"))
     if kind == ("event_msg", "user_message") and isinstance(payload.get("message"), str):
         return Message("user", plain(cast(str, payload["message"])).strip(), ts)
+    if kind == ("event_msg", "item_completed"):
+        item = payload.get("item")
+        return _completed(item, ts) if isinstance(item, dict) else None
     if kind == ("response_item", "message") and payload.get("role") == "assistant":
-        content = payload.get("content")
-        blocks = content if isinstance(content, list) else []
-        texts = [_output_text(block) for block in blocks if isinstance(block, dict)]
-        return Message("assistant", plain("\n".join(text for text in texts if text)).strip(), ts)
+        return Message("assistant", _texts(payload, "output_text"), ts)
     return None
 
 
-def _output_text(block: dict[str, object]) -> str:
-    text = block.get("text")
-    return text if block.get("type") == "output_text" and isinstance(text, str) else ""
+def _completed(item: dict[str, object], ts: datetime | None) -> Message | None:
+    return Message("user", _texts(item, "text"), ts) if item.get("type") == "UserMessage" else None
+
+
+def _texts(holder: dict[str, object], kind: str) -> str:
+    """The texts of the blocks of this kind, a line each."""
+    content = holder.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if block.get("type") == kind]
+    return plain("\n".join(text for text in texts if isinstance(text, str) and text)).strip()
 
 
 def write(messages: Iterable[Message], *, session: str, cwd: str = "/", cli_version: str = "0.99.0") -> bytes:

@@ -17,6 +17,7 @@ from wellkept.model import FACT_KINDS, Fact, Message, Provenance, Trust, WriteRe
 from wellkept.names import norm
 from wellkept.providers import Extractor, Segment
 from wellkept.providers.quotes import plain
+from wellkept.scrub import without_keys
 from wellkept.storage import Store
 
 TOLD_BY = "wellkept:writeback"
@@ -62,7 +63,7 @@ Change = Literal["created", "updated", "unchanged"]
 
 
 def _plain(message: Message) -> Message:
-    return replace(message, text=plain(message.text), id=plain(message.id) if message.id else None)
+    return replace(message, text=without_keys(plain(message.text)), id=plain(message.id) if message.id else None)
 
 
 def _told(
@@ -93,7 +94,7 @@ def _fact(source: str, segment: Segment, one: Located, entity: str | None, prove
     return Fact(
         id=None,
         source=source,
-        text=plain(candidate.fact).strip(),
+        text=without_keys(plain(candidate.fact)).strip(),
         entity=entity,
         kind=candidate.kind if candidate.kind in FACT_KINDS else "fact",
         provenance=replace(provenance, event_id=message.id, quote_span=one.span),

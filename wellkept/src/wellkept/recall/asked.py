@@ -9,6 +9,8 @@ from importlib.resources import files
 import regex  # type: ignore[import-untyped]
 
 from wellkept.names import norm
+from wellkept.recall.need import need
+from wellkept.recall.spoken import spoken
 from wellkept.recall.words import Speech, languages
 
 WORDS = 64
@@ -44,6 +46,17 @@ _GRAMMAR = regex.compile(r"\p{Hiragana}+")
 _APOSTROPHE = regex.compile(r"['’]")
 
 
+@lru_cache(maxsize=4)
+def asked_in(query: str) -> str:
+    """The question in a long query; the whole of one that holds none.
+
+    >>> asked_in("ERROR at 12 in relay.py\n" * 40 + "Where is the relay?")
+    'Where is the relay?'
+    """
+    own = spoken(query)
+    return own if own == query or need(own).asks else query
+
+
 def telling_words(query: str) -> tuple[str, ...]:
     """The words that a search looks for: the content words without those that only say when, or by which English asks
     for a count or an order; all of them when no others are left."""
@@ -74,20 +87,26 @@ def forms(word: str) -> tuple[str, ...]:
 def content_words(text: str) -> tuple[str, ...]:
     """The words that carry the meaning of a text, in order, each once, at most 64; all words if none does.
 
-    Scripts written without spaces are cut into overlapping pieces.
+    Of more the first and the last: what is asked stands before or after what was pasted. Scripts written without
+    spaces are cut into overlapping pieces.
     """
-    return _latest(text[:QUERY_CHARS])
+    kept = _latest(text[:QUERY_CHARS])
+    return kept if len(kept) <= WORDS else (*kept[: WORDS // 2], *kept[-WORDS // 2 :])
 
 
-def _content_words(text: str) -> tuple[str, ...]:
+def all_content_words(text: str) -> frozenset[str]:
+    """The words that carry the meaning of a text, however many."""
+    return frozenset(_latest(text))
+
+
+def _telling(text: str) -> tuple[str, ...]:
     words = list(dict.fromkeys(_words(text)))
     speech = Speech(words)
-    telling = [word for word in words if not speech.is_hard(word)]
-    return tuple((telling or words)[:WORDS])
+    return tuple([word for word in words if not speech.is_hard(word)] or words)
 
 
 # The facts of a source are read again on every turn, and a turn for each question that is put with it.
-_latest = lru_cache(maxsize=_TEXTS)(_content_words)
+_latest = lru_cache(maxsize=_TEXTS)(_telling)
 
 
 def _words(text: str) -> Iterator[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+UNKNOWN_SOURCE = "unknown_source"
 DEGRADED: Mapping[str, str] = {
     "no_words": "the query holds no word to look for",
+    UNKNOWN_SOURCE: "nothing was ever kept in this source",
     "no_embedder": "there is no model for meaning; it is off in the settings, or not installed",
     "vectors_pending": "no vectors yet; run wellkept embed",
     "embedder_mismatch": "the vectors are another model's; run wellkept embed --again",

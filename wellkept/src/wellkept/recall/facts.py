@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
-from wellkept.recall.asked import content_words
+from wellkept.recall.asked import all_content_words, asked_in, content_words
 from wellkept.storage import Store
 
 _AT_FIRST = 64
@@ -38,7 +38,7 @@ def fitting_facts(
     Only as many facts are read as may be among them: a fact never has more in common with the query than the store
     says that it may have.
     """
-    wanted = [fold(word) for word in content_words(query)]
+    wanted = _wanted(query)
     reading = max(_AT_FIRST, 2 * limit)
     while limit > 0 and wanted:
         found = store.facts_saying(source, wanted, reading, entity=entity, ended=ended)
@@ -53,7 +53,18 @@ def fitting_facts(
 
 def shared_words(fact: Fact, query: str) -> int:
     """How many of the telling words of a query a fact holds."""
-    return _matches(fact, [fold(word) for word in content_words(query)])
+    return _matches(fact, _wanted(query))
+
+
+def held_words(fact: Fact, query: str) -> frozenset[str]:
+    """The telling words of a query that a fact holds."""
+    return _matched(fact, _wanted(query))
+
+
+def newer(fact: Fact, other: Fact) -> bool:
+    """Whether a fact holds since later than another, as far as is known of both."""
+    since, before = (one.valid_from or one.recorded_at for one in (fact, other))
+    return since is not None and before is not None and before < since
 
 
 def may_be_found(fact: Fact, options: SearchOptions) -> bool:
@@ -79,7 +90,7 @@ def held(fact: Fact, moment: datetime) -> bool:
 
 
 def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
-    wanted = [fold(word) for word in content_words(query)]
+    wanted = _wanted(query)
     scored = [(matches, fact) for fact in facts for matches in [_matches(fact, wanted)]]
     scored.sort(key=lambda row: _place(*row))
     return scored
@@ -90,12 +101,21 @@ def _place(matches: int, fact: Fact) -> tuple[int, timedelta, int]:
     return -matches, _oldness(fact), fact.id if fact.id is not None else 0
 
 
+def _wanted(query: str) -> list[str]:
+    return [fold(word) for word in content_words(asked_in(query))]
+
+
 def _matches(fact: Fact, wanted: Sequence[str]) -> int:
+    return len(_matched(fact, wanted))
+
+
+def _matched(fact: Fact, wanted: Sequence[str]) -> frozenset[str]:
+    """The words of a query that a fact holds, wherever they stand in it."""
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
     if not any(word in text for word in wanted):
-        return 0
-    words = set(content_words(text))
-    return sum(1 for word in wanted if word in words or (not word.isascii() and word in text))
+        return frozenset()
+    words = all_content_words(text)
+    return frozenset(word for word in wanted if word in words or (not word.isascii() and word in text))
 
 
 def _oldness(fact: Fact) -> timedelta:

@@ -22,9 +22,12 @@ from wellkept.model import (
     Results,
     SearchOptions,
 )
+from wellkept.recall.current import current_first
 from wellkept.recall.facts import fitting_facts, held, may_be_found, shared_words
 from wellkept.storage import Store
 
+COMPARED = 20
+"""Among so many facts the current one is told first, however few are wanted."""
 FACTS = "facts"
 """The lane of remembered facts, by their words."""
 _SMOOTHING = 60
@@ -55,11 +58,12 @@ def recalled(
         store,
         source,
         query,
-        limit,
+        max(limit, COMPARED),
         entity=entity,
         ended=history or as_of is not None,
         among=lambda fact: as_of is None or held(fact, as_of),
     )
+    facts = current_first(facts, query)[:limit]
     ranking = search(source, query, limit) if entity is None and as_of is None else Ranking(())
     return Recalled(merged(facts, ranking.hits, limit), (FACTS, *ranking.lanes), ranking.degraded)
 
@@ -109,7 +113,9 @@ def searched(
     if showing.memory and options.mode != "vector":
         among = partial(may_be_found, options=options)
         # One more than is shown tells whether there are more; the rest is not read.
-        facts = fitting_facts(store, source, query, wanted + 1, ended=options.as_of is not None, among=among)
+        most = max(wanted + 1, COMPARED)
+        facts = fitting_facts(store, source, query, most, ended=options.as_of is not None, among=among)
+        facts = current_first(facts, query)[: wanted + 1]
         lanes = (FACTS, *lanes)
     found = merged(facts, ranking.hits, wanted)[showing.offset :]
     said = (

@@ -22,6 +22,7 @@ from wellkept.providers import Embedder, EmbedderId
 from wellkept.recall import lanes
 from wellkept.recall.kin import terms
 from wellkept.recall.need import Need, need
+from wellkept.recall.spoken import spoken
 from wellkept.recall.topic import ANY, TERMS, TURN_CHARS, Fit, Names, Topic, fit, likelihood, names, shows
 from wellkept.storage import Store
 
@@ -84,6 +85,7 @@ def meant(store: Store, source: str, text: str, embedder: Embedder) -> tuple[Top
 
     A model that is not loaded yet is not waited for.
     """
+    text = spoken(text)
     calibration, shown = shipped(), need(text) if len(text) <= TURN_CHARS and _is_read(text) else None
     if shown is None or calibration is None or _likeliest(shown, calibration.weights) < calibration.least:
         return None, ()

@@ -17,7 +17,7 @@ from wellkept.names import fold, norm
 from wellkept.providers import Embedder, Reranker
 from wellkept.recall import fusion
 from wellkept.recall import lanes as lane
-from wellkept.recall.asked import QUERY_CHARS, WORDS, forms, telling_words
+from wellkept.recall.asked import QUERY_CHARS, WORDS, asked_in, forms, telling_words
 from wellkept.recall.lanes import Floats, Lane
 from wellkept.recall.need import need
 from wellkept.recall.rerank import LOOKED_AT, reranked
@@ -58,6 +58,7 @@ def find(
     models: SearchModels = NO_MODELS,
 ) -> Ranking:
     """The best hits of the source for the query; ranks start at 1."""
+    query = asked_in(query)
     words = telling_words(query)
     if not words or limit <= 0:
         return Ranking((), degraded=() if words else ("no_words",))

@@ -22,6 +22,7 @@ from wellkept.names import norm
 from wellkept.recall.candidates import seen
 from wellkept.recall.kin import TELLING, Reading, Term, is_slip, terms
 from wellkept.recall.need import Need, need
+from wellkept.recall.spoken import SHORT, spoken
 from wellkept.recall.words import Speech
 from wellkept.storage import Store
 
@@ -31,8 +32,8 @@ LEAST = 0.9
 """How likely it must be that the turn needs the page."""
 MOST_FACTS = 40
 """Of the facts about a page the newest so many are read."""
-TURN_CHARS = 600
-"""Longer turns carry pasted text, whose words say nothing about what is asked."""
+TURN_CHARS = SHORT
+"""What is longer without what was pasted says too many things at once."""
 MOST_PAGES = 64
 """A word that more pages hold tells none of them from the others."""
 TERMS = 24
@@ -98,6 +99,7 @@ ANY = PageRef("", "", "", "", "", "", Trust.USER_WRITTEN)
 
 def topic(store: Store, source: str, text: str) -> Topic | None:
     """The live page that a turn which names none speaks of, with how likely it needs it; None where there is none."""
+    text = spoken(text)
     shown = need(text) if len(text) <= TURN_CHARS else None
     if shown is None or likelihood(_at_best(shown)) < LEAST:
         return None
