@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
 
 import apsw
 import numpy as np
@@ -18,6 +22,7 @@ from wellkept.errors import EmbedderMismatch
 from wellkept.model import Chunk, Fact, Page, Provenance, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
+from wellkept.storage import searching
 from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.storage.view import NO_TIME, PageEntry, View, dots, packed_signs
@@ -94,6 +99,58 @@ def test_a_view_that_was_kept_up_to_date_is_what_one_read_anew_is(
     store._search = None
     assert kept == rows(store)
     store.close()
+
+
+@given(CHANGES)
+@settings(max_examples=60, deadline=None)
+def test_where_a_common_word_stands_is_known_after_every_change_as_if_it_was_read_anew(
+    changes: list[tuple[str, list[str], bool, bool]],
+) -> None:
+    with patch.object(searching, "_COMMON", 1):
+        store = SqliteStore(":memory:")
+        for slug, texts, live, look in changes:
+            put(store, slug, *texts, status="active" if live else "expired")
+            if look:
+                store.index.postings(["kiln", "soup"])
+        kept = [ids.tolist() for ids in store.index.postings(["kiln", "soup"])]
+        store._search = None
+        assert kept == [ids.tolist() for ids in store.index.postings(["kiln", "soup"])]
+        store.close()
+
+
+def test_of_a_common_word_only_what_is_new_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_COMMON", 2)
+    store = SqliteStore(":memory:")
+    put(store, "a", "kilns", "kiln", "soup")
+    index = cast(searching.SqliteIndex, store.index)
+    index.postings(["kilns", "soup"])
+    asked: list[str] = []
+    select = index._store.select
+
+    def noted(sql: str, *values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        return select(sql, *values)
+
+    monkeypatch.setattr(index, "_store", replace(index._store, select=noted))
+    assert [ids.tolist() for ids in index.postings(["kilns"])] == [[1, 2]]
+    assert {searching._PLACES, searching._PLACES_SINCE}.isdisjoint(asked)
+    put(store, "b", "kilns and kilns")
+    assert [ids.tolist() for ids in index.postings(["kilns", "soup"])] == [[1, 2, 4, 4], [3]]
+    assert [sql for sql in asked if sql in (searching._PLACES, searching._PLACES_SINCE)] == [
+        searching._PLACES_SINCE,
+        searching._PLACES,
+    ]
+
+
+def test_no_more_places_of_common_words_are_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_COMMON", 1)
+    monkeypatch.setattr(searching, "_COMMON_PLACES", 2)
+    store = SqliteStore(":memory:")
+    put(store, "a", "kiln", "kiln", "soup")
+    index = cast(searching.SqliteIndex, store.index)
+    index.postings(["kiln", "soup"])
+    assert list(index._common) == ["soup"]
+    assert [ids.tolist() for ids in index.postings(["kiln", "soup"])] == [[1, 2], [3]]
 
 
 def test_vectors_are_kept_to_the_bit_and_fall_with_their_page() -> None:
@@ -246,6 +303,8 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        "DROP TRIGGER chunk_removed",
+        "ALTER TABLE clock DROP COLUMN cleared",
         "DROP TABLE facts_fts",
         "DROP TABLE written_fts",
         "DROP VIEW written_searched",

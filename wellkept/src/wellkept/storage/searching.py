@@ -47,6 +47,23 @@ WHERE c.embedded = 0 AND p.status = 'active' AND c.id > ? ORDER BY c.id LIMIT ?
 """
 
 
+_HOLDING = "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?"
+_PLACES = "SELECT group_concat(doc) FROM temp.chunk_words WHERE term = ?"
+_PLACES_SINCE = """
+SELECT rowid, times_found(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid > ? ORDER BY rowid
+"""
+_COMMON, _COMMON_PLACES = 512, 2_000_000
+"""From how many places on a word is common, and how many of all common words are held: 8 bytes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """Where a common word stood, and the `_word_state` of then."""
+
+    places: Ints
+    state: tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """How a store lets its index at the file: everything goes through its connections, locks and errors."""
@@ -69,6 +86,7 @@ class SqliteIndex:
     def __init__(self, store: Access) -> None:
         self._store = store
         self._views: dict[str, View] = {}
+        self._common: dict[str, _Common] = {}
 
     @contextmanager
     def reading(self, source: str) -> Iterator[View]:
@@ -89,18 +107,44 @@ class SqliteIndex:
             word = self._store.searched(asked)
             tokens = self._store.tokens(word)
             if len(tokens) == 1 and not _HANGUL.search(word):
-                rows = self._store.select("SELECT group_concat(doc) FROM temp.chunk_words WHERE term = ?", (tokens[0],))
+                found.append(self._places(tokens[0], word))
             elif tokens:
                 # Korean words end in particles, so that a word is found at the start of a longer one.
-                phrase = '"' + word.replace('"', '""') + '"' + ("*" if _HANGUL.search(word) else "")
-                rows = self._store.select(
-                    "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?", (phrase,)
-                )
+                phrase = _phrase(word) + ("*" if _HANGUL.search(word) else "")
+                found.append(_listed(self._store.select(_HOLDING, (phrase,))))
             else:
-                rows = []
-            listed = rows[0][0] if rows else None
-            found.append(np.array([], np.int64) if not listed else np.fromstring(str(listed), np.int64, sep=","))
+                found.append(np.array([], np.int64))
         return found
+
+    def _places(self, token: str, word: str) -> Ints:
+        """Where one word stands; of a common one only what was written since it was last asked for is read."""
+        if self._store.is_writing():
+            return _listed(self._store.select(_PLACES, (token,)))
+        state = self._word_state()
+        known = self._common.pop(token, None)
+        if known is None or known.state[0] != state[0]:
+            places = _listed(self._store.select(_PLACES, (token,)))
+        else:
+            places = known.places
+            newest = known.state[1]
+            newer = self._store.select(_PLACES_SINCE, (_phrase(word), newest)) if newest < state[1] else ()
+            if newer:
+                ids, counts = np.array(newer, np.int64).T
+                places = np.concatenate((places, np.repeat(ids, counts)))
+        if len(places) >= _COMMON and state == self._word_state():
+            self._keep(token, _Common(places, state))
+        return places
+
+    def _word_state(self) -> tuple[int, int]:
+        """How often chunks were taken out, and the newest that there is."""
+        ((cleared, newest),) = self._store.select("SELECT cleared, (SELECT max(id) FROM chunks) FROM clock")
+        return cleared, newest or 0
+
+    def _keep(self, token: str, common: _Common) -> None:
+        self._common[token] = common
+        while sum(len(one.places) for one in self._common.values()) > _COMMON_PLACES:
+            # The one that was not asked for the longest.
+            del self._common[next(iter(self._common))]
 
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
@@ -110,6 +154,7 @@ class SqliteIndex:
     def forget_views(self) -> None:
         """Read everything anew the next time: for whoever put another file in the place of this one."""
         self._views.clear()
+        self._common.clear()
 
     # -- vectors
 
@@ -216,3 +261,13 @@ class SqliteIndex:
             view.put(pages, self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in pages]),)))
         view.tick, view.removed = tick, removed
         return view
+
+
+def _phrase(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _listed(rows: Sequence[tuple[Any, ...]]) -> Ints:
+    """The numbers that one row lists."""
+    listed = rows[0][0] if rows else None
+    return np.fromstring(str(listed), np.int64, sep=",") if listed else np.array([], np.int64)
