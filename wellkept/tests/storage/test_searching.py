@@ -94,7 +94,7 @@ def test_a_view_that_was_kept_up_to_date_is_what_one_read_anew_is(
         if look:
             rows(store)
         waiting = store.index.waiting(0, 2)
-        store.index.put_vectors(WHO, [one.chunk for one in waiting], np.ones((len(waiting), 70), np.float32))
+        store.index.put_vectors(WHO, [one.id for one in waiting], np.ones((len(waiting), 70), np.float32))
     kept = rows(store)
     store._search = None
     assert kept == rows(store)
@@ -157,7 +157,7 @@ def test_vectors_are_kept_to_the_bit_and_fall_with_their_page() -> None:
     store = SqliteStore(":memory:")
     put(store, "a", "kiln", "soup")
     vectors = np.random.default_rng(1).normal(size=(2, 70)).astype(np.float32)
-    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    ids = [one.id for one in store.index.waiting(0, 9)]
     assert store.index.vector_counts() == (0, 2)
     assert store.index.put_vectors(WHO, ids, vectors) == 2
     found, kept = store.index.vectors(ids)
@@ -172,7 +172,7 @@ def test_a_chunk_that_is_gone_when_its_vector_comes_gets_none() -> None:
     store = SqliteStore(":memory:")
     put(store, "a", "kiln")
     put(store, "b", "kiln")
-    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    ids = [one.id for one in store.index.waiting(0, 9)]
     put(store, "a")
     assert store.index.put_vectors(WHO, ids, np.ones((2, 70), np.float32)) == 1
     assert store.index.vectors(ids)[0].tolist() == ids[1:]
@@ -183,12 +183,12 @@ def test_vectors_of_another_model_are_refused_with_the_command_that_replaces_the
     store = SqliteStore(":memory:")
     put(store, "a", "kiln")
     (waiting,) = store.index.waiting(0, 9)
-    store.index.put_vectors(WHO, [waiting.chunk], np.ones((1, 70), np.float32))
+    store.index.put_vectors(WHO, [waiting.id], np.ones((1, 70), np.float32))
     with pytest.raises(EmbedderMismatch, match=r"vectors of small .*wellkept embed --again"):
-        store.index.put_vectors(EmbedderId("other", 70), [waiting.chunk], np.ones((1, 70), np.float32))
+        store.index.put_vectors(EmbedderId("other", 70), [waiting.id], np.ones((1, 70), np.float32))
     store.index.drop_vectors()
-    assert [one.chunk for one in store.index.waiting(0, 9)] == [waiting.chunk]
-    assert store.index.put_vectors(EmbedderId("other", 9), [waiting.chunk], np.ones((1, 9), np.float32)) == 1
+    assert [one.id for one in store.index.waiting(0, 9)] == [waiting.id]
+    assert store.index.put_vectors(EmbedderId("other", 9), [waiting.id], np.ones((1, 9), np.float32)) == 1
 
 
 def test_a_word_counts_as_often_as_it_stands_in_a_chunk_and_a_phrase_once() -> None:
@@ -224,7 +224,7 @@ def test_a_store_of_before_vectors_is_opened_and_searched_and_its_chunks_wait(tm
     connection.close()
     store = SqliteStore(path)
     assert slugs(store, "kiln") == ["a"]
-    assert [one.chunk for one in store.index.waiting(0, 9)] == [9]
+    assert [one.id for one in store.index.waiting(0, 9)] == [9]
     put(store, "a", "soup")
     assert (slugs(store, "kiln"), slugs(store, "soup")) == ([], ["a"])
 
@@ -233,7 +233,7 @@ def test_a_store_with_vectors_is_emptied_like_any_other() -> None:
     store = SqliteStore(":memory:")
     for _ in range(2):
         put(store, "a", "kiln")
-        store.index.put_vectors(WHO, [store.index.waiting(0, 9)[0].chunk], np.ones((1, 70), np.float32))
+        store.index.put_vectors(WHO, [store.index.waiting(0, 9)[0].id], np.ones((1, 70), np.float32))
         assert (store.index.vector_counts(), slugs(store, "kiln")) == ((1, 0), ["a"])
         store.reset()
         assert (store.index.vector_counts(), store.index.embedder(), slugs(store, "kiln")) == ((0, 0), None, [])
@@ -303,6 +303,10 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        "DROP TABLE fact_signs",
+        "DROP TABLE fact_vectors",
+        "DROP INDEX facts_to_embed",
+        "ALTER TABLE facts DROP COLUMN embedded",
         "DROP TRIGGER chunk_removed",
         "ALTER TABLE clock DROP COLUMN cleared",
         "DROP TABLE facts_fts",
@@ -319,6 +323,7 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
     assert len(store.facts("default", told_in="conversations/x")) == 1
     assert store.facts("default", told_in="conversations/y") == ()
+    assert [one.text for one in store.index.waiting(0, 9, "fact")] == ["Der Töpferofen"]
     sound(store)
 
 

@@ -179,8 +179,8 @@ def _draw_vectors(memory: Memory, who: EmbedderId, progress: Callable[[str], obj
     vectors, done, after = drawn(who.dimension), 0, 0
     while waiting := memory.store.index.waiting(after, _BATCH):
         rows = next(vectors)[: len(waiting)]
-        memory.store.index.put_vectors(who, [one.chunk for one in waiting], rows)
-        done, after = done + len(waiting), waiting[-1].chunk
+        memory.store.index.put_vectors(who, [one.id for one in waiting], rows)
+        done, after = done + len(waiting), waiting[-1].id
         progress(f"{done} vectors")
 
 

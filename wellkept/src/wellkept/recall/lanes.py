@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wellkept.storage import SearchIndex
-from wellkept.storage.view import Ints, Mask, View, dots
+from wellkept.storage.view import STATED, Ints, Mask, View, dots
 
 Floats = NDArray[np.float64]
 
@@ -20,9 +20,6 @@ RESCORED = 600
 
 FOLLOWED = 0.5
 """What the words of the next piece count, where those of a piece and the one before it count 1."""
-STATED = 0.9
-"""What a statement counts by itself, where the whole piece counts 1: its sense may hang on what stands around it."""
-
 _SATURATION, _LENGTH_WEIGHT = 0.9, 0.4
 
 

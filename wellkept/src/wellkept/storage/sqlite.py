@@ -294,6 +294,7 @@ _EMPTY_EVERYTHING = (
     "INSERT INTO written_fts (written_fts) VALUES ('delete-all')",
     "DELETE FROM facts_fts",
     "DELETE FROM chunks",  # and their vectors
+    "DELETE FROM fact_vectors",
     "DELETE FROM embedders",
     "DELETE FROM names",
     "DELETE FROM timeline",
