@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
@@ -38,7 +39,7 @@ def fitting_facts(
     Only as many facts are read as may be among them: a fact never has more in common with the query than the store
     says that it may have.
     """
-    wanted = [fold(word) for word in content_words(query)]
+    wanted = _wanted(query)
     reading = max(_AT_FIRST, 2 * limit)
     while limit > 0 and wanted:
         found = store.facts_saying(source, wanted, reading, entity=entity, ended=ended)
@@ -53,7 +54,7 @@ def fitting_facts(
 
 def shared_words(fact: Fact, query: str) -> int:
     """How many of the telling words of a query a fact holds."""
-    return _matches(fact, [fold(word) for word in content_words(query)])
+    return _matches(fact, _wanted(query))
 
 
 def may_be_found(fact: Fact, options: SearchOptions) -> bool:
@@ -79,7 +80,7 @@ def held(fact: Fact, moment: datetime) -> bool:
 
 
 def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:
-    wanted = [fold(word) for word in content_words(query)]
+    wanted = _wanted(query)
     scored = [(matches, fact) for fact in facts for matches in [_matches(fact, wanted)]]
     scored.sort(key=lambda row: _place(*row))
     return scored
@@ -94,8 +95,20 @@ def _matches(fact: Fact, wanted: Sequence[str]) -> int:
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
     if not any(word in text for word in wanted):
         return 0
-    words = set(content_words(text))
+    words = _words_of(text)
     return sum(1 for word in wanted if word in words or (not word.isascii() and word in text))
+
+
+@lru_cache(maxsize=16)
+def _wanted(query: str) -> tuple[str, ...]:
+    """The words of a query that facts are asked for, one fact after the other."""
+    return tuple(fold(word) for word in content_words(query))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> frozenset[str]:
+    """The content words of what a fact says. Turn by turn the same facts are looked at."""
+    return frozenset(content_words(text))
 
 
 def _oldness(fact: Fact) -> timedelta:
