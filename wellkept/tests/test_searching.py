@@ -139,7 +139,7 @@ def test_ten_thousand_better_matches_that_may_not_be_found_take_nobodys_place(
     crowded: Memory, mode: str, filters: dict[str, Any]
 ) -> None:
     found = call(crowded, "search", {"query": "kiln", "retrieval_mode": mode, "limit": 5, **filters}, OWNER)
-    wanted = {"d/wanted"} if mode == "vector" else {"d/wanted", "fact:1"}
+    wanted = {"d/wanted", "fact:1"}
     assert {one["id"] for one in found["results"]} == wanted
     assert found["total"] == len(wanted)
 
@@ -273,10 +273,17 @@ def test_a_model_that_cannot_be_opened_takes_no_words_away(tmp_path: Path) -> No
     memory.close()
 
 
-def test_a_memory_of_facts_alone_waits_for_no_vectors(memory: Memory) -> None:
+def test_facts_alone_are_found_at_once_and_wait_for_their_vectors(memory: Memory) -> None:
     memory.remember("default", "The car is red")
-    found = Memory(memory.store, embedder=WordVectors).search("default", "car")
+    embedder = WordVectors()
+    embedded = Memory(memory.store, embedder=lambda: embedder)
+    found = embedded.search("default", "car")
+    assert (ids(found), found.degraded) == (["fact:1"], ("vectors_pending",))
+    assert embedded.embed_waiting() == 1
+    found = embedded.search("default", "car")
     assert (ids(found), found.degraded) == (["fact:1"], ())
+    embedded.remember("default", "The boat is blue")
+    assert embedded.search("default", "car").degraded == ("vectors_pending",)
 
 
 def test_every_code_has_its_words() -> None:
@@ -304,7 +311,10 @@ def test_each_result_says_why_it_ranks_where_it_does(memory: Memory) -> None:
     embedded.embed_waiting()
     asked = {"query": "automobile", "diagnostics": True, "types": ["rare", "fact"]}
     found = {one["id"]: one for one in call(embedded, "search", asked, OWNER)["results"]}
-    assert found["fact:1"]["diagnostics"] == [{"lane": "facts", "rank": 1, "score": 1, "weight": 1.0}]
+    assert found["fact:1"]["diagnostics"] == [
+        {"lane": "facts", "rank": 1, "score": 1, "weight": 1.0},
+        {"lane": "near facts", "rank": 1, "score": pytest.approx(0.5), "weight": 1.0},
+    ]
     assert found["r/near"]["factors"] == {"selectivity": pytest.approx(2 / 62 / 0.1)}
     assert found["r/said"]["factors"] == {}
     assert {said["lane"] for said in found["r/said"]["diagnostics"]} >= {"lexical", "vector"}

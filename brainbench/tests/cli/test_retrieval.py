@@ -326,6 +326,7 @@ def test_locomo_tells_headline_adversarial_and_all_questions_apart():
     assert "evidence that names no turn of its conversation, and is no gold: 1" in done.stdout
 
 
+@pytest.mark.req("E-252")
 def test_the_modes_are_the_systems_that_they_name():
     one, two = (
         json.loads(longmemeval(*flags, "--json").stdout) for flags in (("--mode", "lexical"), ("--system", "bm25"))

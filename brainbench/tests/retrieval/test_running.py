@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from brainbench.datasets.sets import Question
 from brainbench.errors import NothingMeasured, UsageError
 from brainbench.replay.haystacks import Haystack, asked_of
 from brainbench.replay.worker import said_by
-from brainbench.retrieval import running
+from brainbench.retrieval import running, telling
 from brainbench.retrieval.judging import summary, verdict
 from brainbench.retrieval.layout import BOTH, USERS, Choice, Layouts, sampled, to_ask
 from brainbench.retrieval.running import Measured, measure
@@ -192,6 +194,24 @@ def test_a_haystack_that_cannot_be_written_says_why_and_one_that_may_not_be_play
     laid = layouts(made(*MANY), Words())
     asked = asked_of(_Full(), laid.haystack(0))
     assert asked.answers[0].error == "the haystack was not written: OSError: no space left"
+
+
+def test_what_a_memory_does_after_writing_is_told_apart(made):
+    laid = layouts(made(item(0)), _Later())
+    (case,) = laid.results(0, asked_of(_Later(), laid.haystack(0)))
+    assert case.usage["ingest_cpu_ms"] - case.usage["written_cpu_ms"] >= 90
+    assert "until all of it is written, the rest is left for later" in str(telling._ingest([case]))
+    at_once = replace(case, usage={"ingest_ms": 9.0, "ingest_cpu_ms": 9.0, "written_cpu_ms": 8.0})
+    assert telling._ingest([at_once]) == "writing  a haystack takes 0.01 s, 0.01 CPU-seconds in the worker (median)"
+    before = replace(case, usage={"ingest_ms": 9.0, "ingest_cpu_ms": 9.0})
+    assert telling._ingest([before]) == telling._ingest([at_once])
+
+
+class _Later(Words):
+    def settle(self) -> None:
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
 
 
 class _Full(Words):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 from unicodedata import normalize
@@ -76,6 +77,7 @@ from wellkept.trust import Actor, admitted
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
+    from wellkept.recall.search import Sense
 
 Kept = TypeVar("Kept", Page, Fact, Page | Fact)
 
@@ -254,7 +256,9 @@ class Memory:
         chars = content_max_chars if include_content else None
         showing = recall.Showing(limit, offset, include_memory, include_documents, chars, diagnostics)
         began = time.perf_counter()
-        found = recall.searched(self.store, self._ranking, source, query, _checked_options(options), showing)
+        meant = self._sense(query, _checked_options(options).mode)
+        search = partial(self._ranking, meant=meant)
+        found = recall.searched(self.store, search, source, query, options, showing, meant)
         if record_exposure:
             pages = [one.slug for one in found if one.slug]
             # A capture is of pages; facts took the places of some.
@@ -281,22 +285,27 @@ class Memory:
         """A misspelt source is told apart from one that holds nothing of the kind."""
         return () if any(source == known.id for known in self.store.sources()) else (UNKNOWN_SOURCE,)
 
-    def _plainly(self, source: str, query: str, limit: int) -> Ranking:
-        return self._ranking(source, query, limit, SearchOptions())
-
-    def _ranking(self, source: str, query: str, limit: int, options: SearchOptions) -> Ranking:
+    def _sense(self, query: str, mode: SearchMode) -> Sense:
         # Searches load numpy, which nothing else here needs.
-        from wellkept.recall.search import SearchModels, find
+        from wellkept.recall.search import Sense, sense
 
         try:
-            embedder, fails = self.embedder(), False
+            embedder = self.embedder()
         except ModelUnavailable:
-            embedder, fails = None, True
-        found = find(self.store, source, query, limit, options, SearchModels(embedder, self.reranker))
-        codes = found.degraded
-        if fails:
-            codes = tuple("embedder_failed" if code == "no_embedder" else code for code in codes)
-        return replace(found, degraded=(*codes, *self._closed()))
+            return sense(self.store, query, "lexical", None) if mode == "lexical" else Sense(None, ("embedder_failed",))
+        return sense(self.store, query, mode, embedder)
+
+    def _plainly(self, source: str, query: str, limit: int, meant: Sense | None = None) -> Ranking:
+        return self._ranking(source, query, limit, SearchOptions(), meant)
+
+    def _ranking(
+        self, source: str, query: str, limit: int, options: SearchOptions, meant: Sense | None = None
+    ) -> Ranking:
+        from wellkept.recall.search import SearchModels, find
+
+        meant = self._sense(query, options.mode) if meant is None else meant
+        found = find(self.store, source, query, limit, options, SearchModels(reranker=self.reranker), meant)
+        return replace(found, degraded=(*found.degraded, *self._closed()))
 
     def _closed(self) -> tuple[str, ...]:
         return ("read_only",) if self.store.read_only else ()
@@ -413,8 +422,10 @@ class Memory:
             check_name("entity", entity)
         then = None if as_of is None else _at(as_of, "as_of")
         began = time.perf_counter()
+        meant = self._sense(query, "hybrid")
+        search = partial(self._plainly, meant=meant)
         found = recall.recalled(
-            self.store, self._plainly, source, query, limit, entity=entity, as_of=then, history=include_history
+            self.store, search, source, query, limit, meant, entity=entity, as_of=then, history=include_history
         )
         pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)

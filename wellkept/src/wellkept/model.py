@@ -359,6 +359,7 @@ class Hit:
     """A search result: what was found, how well it ranked (higher is better), its tier, and why it ranked.
 
     `ordinal` is the piece of the page; `turn` (from 0) and `at` say which turn of a conversation it is of, and when.
+    `faint` says that nothing speaks for it but that it came nearest.
     """
 
     source: str
@@ -373,6 +374,7 @@ class Hit:
     at: datetime | None = None
     lanes: tuple[LaneScore, ...] = ()
     factors: tuple[Factor, ...] = ()
+    faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -501,7 +503,8 @@ class WriteReceipt:
 class Found:
     """One thing that answers a question: a remembered fact ("memory") or a piece of a page ("document").
 
-    `score` is one scale for both kinds and never rises from one to the next.
+    `score` is one scale for both kinds and never rises from one to the next. `faint` says that nothing speaks for it
+    but that it came nearest.
     """
 
     id: str
@@ -509,6 +512,7 @@ class Found:
     score: float
     rank: int
     item: Fact | Hit
+    faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -541,6 +545,7 @@ class Result:
     at: datetime | None = None
     lanes: tuple[LaneScore, ...] | None = None
     factors: tuple[Factor, ...] | None = None
+    faint: bool = False
 
     @property
     def slug(self) -> str | None:

@@ -52,12 +52,12 @@ def shown(value: object) -> Any:
     if isinstance(value, Fact):
         return _fact(value)
     if isinstance(value, Found):
-        return {"id": value.id, "origin": value.origin} | shown(value.item) | {"score": value.score, "rank": value.rank}
+        return {"id": value.id, "origin": value.origin} | shown(value.item) | _ranked(value)
     if isinstance(value, Result):
         return _result(value)
     if isinstance(value, Hit):
         plain = {"id": str(Item("page", value.slug)), "title": value.title, "text": value.text}
-        return plain | {"score": value.score, "rank": value.rank} | _label(value)
+        return plain | _ranked(value) | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
     if isinstance(value, Said):
@@ -99,6 +99,10 @@ def _plain(value: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
     return {one.name: shown(getattr(value, one.name)) for one in fields(value) if one.name not in but}
 
 
+def _ranked(value: Found | Hit) -> dict[str, Any]:
+    return {"score": value.score, "rank": value.rank, "faint": value.faint}
+
+
 def _label(value: Page | Fact | Hit | Pointer | Said) -> dict[str, Any]:
     return _plain(label(value))
 
@@ -112,7 +116,9 @@ def _how(found: Recalled | Results) -> dict[str, Any]:
 def _result(value: Result) -> dict[str, Any]:
     item = shown(value.item)
     page = isinstance(value.item, Page)
-    placed = {name: shown(getattr(value, name)) for name in ("id", "origin", "name", "content", "score", "rank")}
+    placed = {
+        name: shown(getattr(value, name)) for name in ("id", "origin", "name", "content", "score", "rank", "faint")
+    }
     kept = {name: item[name] for name in ("type", "created_at", "provenance")}
     kept |= {"valid_at": item["valid_at"] if page else item["valid_from"], "metadata": item.get("metadata", {})}
     kept |= {"turn": value.turn, "at": shown(value.at)} if value.turn is not None else {}

@@ -48,7 +48,7 @@ class WordVectors:
 
 def embed_all(store: Store, embedder: WordVectors) -> None:
     waiting = store.index.waiting(0, 100_000)
-    store.index.put_vectors(embedder.id, [one.chunk for one in waiting], embedder.embed([one.text for one in waiting]))
+    store.index.put_vectors(embedder.id, [one.id for one in waiting], embedder.embed([one.text for one in waiting]))
 
 
 def test_function_words_are_left_out_unless_there_is_nothing_else() -> None:

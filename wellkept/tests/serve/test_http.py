@@ -91,7 +91,7 @@ def test_anybody_may_ask_whether_it_answers(served: Served) -> None:
 def test_health_says_whose_vectors_there_are_and_whether_the_store_works(served: Served) -> None:
     served.memory.put_page("default", "n/one", "# One\n")
     (waiting,) = served.memory.store.index.waiting(0, 9)
-    served.memory.store.index.put_vectors(EmbedderId("m", 8), [waiting.chunk], np.ones((1, 8), np.float32))
+    served.memory.store.index.put_vectors(EmbedderId("m", 8), [waiting.id], np.ones((1, 8), np.float32))
     said = served.client.get("/api/health").json()
     assert (said["retrieval_mode"], said["embedding"]) == ("hybrid", {"model": "m", "dimensions": 8})
     served.memory.close()

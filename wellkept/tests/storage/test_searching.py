@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
 
 import apsw
 import numpy as np
@@ -19,6 +23,7 @@ from wellkept.memory import Memory
 from wellkept.model import Chunk, Fact, Message, Page, Provenance, Status
 from wellkept.providers import EmbedderId
 from wellkept.recall.search import find
+from wellkept.storage import searching
 from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.storage.view import NO_TIME, PageEntry, View, dots, packed_signs
@@ -90,18 +95,70 @@ def test_a_view_that_was_kept_up_to_date_is_what_one_read_anew_is(
         if look:
             rows(store)
         waiting = store.index.waiting(0, 2)
-        store.index.put_vectors(WHO, [one.chunk for one in waiting], np.ones((len(waiting), 70), np.float32))
+        store.index.put_vectors(WHO, [one.id for one in waiting], np.ones((len(waiting), 70), np.float32))
     kept = rows(store)
     store._search = None
     assert kept == rows(store)
     store.close()
 
 
+@given(CHANGES)
+@settings(max_examples=60, deadline=None)
+def test_where_a_common_word_stands_is_known_after_every_change_as_if_it_was_read_anew(
+    changes: list[tuple[str, list[str], bool, bool]],
+) -> None:
+    with patch.object(searching, "_COMMON", 1):
+        store = SqliteStore(":memory:")
+        for slug, texts, live, look in changes:
+            put(store, slug, *texts, status="active" if live else "expired")
+            if look:
+                store.index.postings(["kiln", "soup"])
+        kept = [ids.tolist() for ids in store.index.postings(["kiln", "soup"])]
+        store._search = None
+        assert kept == [ids.tolist() for ids in store.index.postings(["kiln", "soup"])]
+        store.close()
+
+
+def test_of_a_common_word_only_what_is_new_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_COMMON", 2)
+    store = SqliteStore(":memory:")
+    put(store, "a", "kilns", "kiln", "soup")
+    index = cast(searching.SqliteIndex, store.index)
+    index.postings(["kilns", "soup"])
+    asked: list[str] = []
+    select = index._store.select
+
+    def noted(sql: str, *values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        return select(sql, *values)
+
+    monkeypatch.setattr(index, "_store", replace(index._store, select=noted))
+    assert [ids.tolist() for ids in index.postings(["kilns"])] == [[1, 2]]
+    assert {searching._PLACES, searching._PLACES_SINCE}.isdisjoint(asked)
+    put(store, "b", "kilns and kilns")
+    assert [ids.tolist() for ids in index.postings(["kilns", "soup"])] == [[1, 2, 4, 4], [3]]
+    assert [sql for sql in asked if sql in (searching._PLACES, searching._PLACES_SINCE)] == [
+        searching._PLACES_SINCE,
+        searching._PLACES,
+    ]
+
+
+def test_no_more_places_of_common_words_are_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_COMMON", 1)
+    monkeypatch.setattr(searching, "_COMMON_PLACES", 2)
+    store = SqliteStore(":memory:")
+    put(store, "a", "kiln", "kiln", "soup")
+    index = cast(searching.SqliteIndex, store.index)
+    index.postings(["kiln", "soup"])
+    assert list(index._common) == ["soup"]
+    assert [ids.tolist() for ids in index.postings(["kiln", "soup"])] == [[1, 2], [3]]
+
+
 def test_vectors_are_kept_to_the_bit_and_fall_with_their_page() -> None:
     store = SqliteStore(":memory:")
     put(store, "a", "kiln", "soup")
     vectors = np.random.default_rng(1).normal(size=(2, 70)).astype(np.float32)
-    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    ids = [one.id for one in store.index.waiting(0, 9)]
     assert store.index.vector_counts() == (0, 2)
     assert store.index.put_vectors(WHO, ids, vectors) == 2
     found, kept = store.index.vectors(ids)
@@ -116,7 +173,7 @@ def test_a_chunk_that_is_gone_when_its_vector_comes_gets_none() -> None:
     store = SqliteStore(":memory:")
     put(store, "a", "kiln")
     put(store, "b", "kiln")
-    ids = [one.chunk for one in store.index.waiting(0, 9)]
+    ids = [one.id for one in store.index.waiting(0, 9)]
     put(store, "a")
     assert store.index.put_vectors(WHO, ids, np.ones((2, 70), np.float32)) == 1
     assert store.index.vectors(ids)[0].tolist() == ids[1:]
@@ -127,12 +184,12 @@ def test_vectors_of_another_model_are_refused_with_the_command_that_replaces_the
     store = SqliteStore(":memory:")
     put(store, "a", "kiln")
     (waiting,) = store.index.waiting(0, 9)
-    store.index.put_vectors(WHO, [waiting.chunk], np.ones((1, 70), np.float32))
+    store.index.put_vectors(WHO, [waiting.id], np.ones((1, 70), np.float32))
     with pytest.raises(EmbedderMismatch, match=r"vectors of small .*wellkept embed --again"):
-        store.index.put_vectors(EmbedderId("other", 70), [waiting.chunk], np.ones((1, 70), np.float32))
+        store.index.put_vectors(EmbedderId("other", 70), [waiting.id], np.ones((1, 70), np.float32))
     store.index.drop_vectors()
-    assert [one.chunk for one in store.index.waiting(0, 9)] == [waiting.chunk]
-    assert store.index.put_vectors(EmbedderId("other", 9), [waiting.chunk], np.ones((1, 9), np.float32)) == 1
+    assert [one.id for one in store.index.waiting(0, 9)] == [waiting.id]
+    assert store.index.put_vectors(EmbedderId("other", 9), [waiting.id], np.ones((1, 9), np.float32)) == 1
 
 
 def test_a_word_counts_as_often_as_it_stands_in_a_chunk_and_a_phrase_once() -> None:
@@ -168,7 +225,7 @@ def test_a_store_of_before_vectors_is_opened_and_searched_and_its_chunks_wait(tm
     connection.close()
     store = SqliteStore(path)
     assert slugs(store, "kiln") == ["a"]
-    assert [one.chunk for one in store.index.waiting(0, 9)] == [9]
+    assert [one.id for one in store.index.waiting(0, 9)] == [9]
     put(store, "a", "soup")
     assert (slugs(store, "kiln"), slugs(store, "soup")) == ([], ["a"])
 
@@ -177,7 +234,7 @@ def test_a_store_with_vectors_is_emptied_like_any_other() -> None:
     store = SqliteStore(":memory:")
     for _ in range(2):
         put(store, "a", "kiln")
-        store.index.put_vectors(WHO, [store.index.waiting(0, 9)[0].chunk], np.ones((1, 70), np.float32))
+        store.index.put_vectors(WHO, [store.index.waiting(0, 9)[0].id], np.ones((1, 70), np.float32))
         assert (store.index.vector_counts(), slugs(store, "kiln")) == ((1, 0), ["a"])
         store.reset()
         assert (store.index.vector_counts(), store.index.embedder(), slugs(store, "kiln")) == ((0, 0), None, [])
@@ -247,6 +304,12 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        "DROP TABLE fact_signs",
+        "DROP TABLE fact_vectors",
+        "DROP INDEX facts_to_embed",
+        "ALTER TABLE facts DROP COLUMN embedded",
+        "DROP TRIGGER chunk_removed",
+        "ALTER TABLE clock DROP COLUMN cleared",
         "DROP TABLE statements_fts",
         "DROP TABLE statements",
         "DROP TABLE facts_fts",
@@ -264,6 +327,7 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
     assert len(store.facts("default", told_in="conversations/x")) == 1
     assert store.facts("default", told_in="conversations/y") == ()
+    assert [one.text for one in store.index.waiting(0, 9, "fact")] == ["Der Töpferofen"]
     sound(store)
 
 

@@ -83,12 +83,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a haystack: an answer a question, and how long writing took, on the clock and in this worker."""
+    """What came of a haystack: an answer a question, and how long writing took, on the clock and in this worker.
+
+    `written_cpu_ms` is the part of it until everything was written; the rest is what the memory leaves for later.
+    """
 
     answers: tuple[Answer, ...]
     ingest_ms: float = 0.0
     ingest_cpu_ms: float = 0.0
     lost: bool = False
+    written_cpu_ms: float = 0.0
 
 
 def unasked(haystack: Haystack, reason: str) -> Asked:
@@ -173,6 +177,7 @@ def asked_of(system: System, haystack: Haystack) -> Asked:
         system.open(RunContext(haystack.run_id, (SourceDecl(SOURCE),), SOURCE, directory, haystack.seed))
         began, cpu = time.perf_counter(), _cpu_ms()
         places = _write(system, haystack.passages)
+        written_cpu_ms = _cpu_ms() - cpu
         system.settle()
         ingest_ms, ingest_cpu_ms = (time.perf_counter() - began) * 1000, _cpu_ms() - cpu
         search = system.search_turns if haystack.by_turn and system.tells_turns else system.search
@@ -182,7 +187,7 @@ def asked_of(system: System, haystack: Haystack) -> Asked:
         return replace(failed, lost=system.losses != losses)
     finally:
         remove(directory)
-    return Asked(answers, ingest_ms, ingest_cpu_ms, system.losses != losses)
+    return Asked(answers, ingest_ms, ingest_cpu_ms, system.losses != losses, written_cpu_ms)
 
 
 def _write(system: System, passages: Iterable[Passage]) -> dict[str, str]:

@@ -134,6 +134,7 @@ class Layouts:
                 usage={
                     "ingest_ms": round(asked.ingest_ms, 3),
                     "ingest_cpu_ms": round(asked.ingest_cpu_ms, 3),
+                    "written_cpu_ms": round(asked.written_cpu_ms, 3),
                 },
                 written=question.written,
             )

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 import numpy as np
@@ -25,7 +25,7 @@ from wellkept.model import Fact, Message, Provenance, SearchOptions
 from wellkept.providers import Embedder, EmbedderId
 from wellkept.providers.embedders import packaged
 from wellkept.recall.asked import content_words
-from wellkept.storage import open_store
+from wellkept.storage import Embedded, open_store
 
 TURNS = 20
 NAMED_PAGES = 1_000
@@ -176,12 +176,14 @@ def drawn(dimension: int) -> Iterator[NDArray[np.float32]]:
 
 
 def _draw_vectors(memory: Memory, who: EmbedderId, progress: Callable[[str], object]) -> None:
-    vectors, done, after = drawn(who.dimension), 0, 0
-    while waiting := memory.store.index.waiting(after, _BATCH):
-        rows = next(vectors)[: len(waiting)]
-        memory.store.index.put_vectors(who, [one.chunk for one in waiting], rows)
-        done, after = done + len(waiting), waiting[-1].chunk
-        progress(f"{done} vectors")
+    vectors, done = drawn(who.dimension), 0
+    for what in get_args(Embedded):
+        after = 0
+        while waiting := memory.store.index.waiting(after, _BATCH, what):
+            rows = next(vectors)[: len(waiting)]
+            memory.store.index.put_vectors(who, [one.id for one in waiting], rows, what)
+            done, after = done + len(waiting), waiting[-1].id
+            progress(f"{done} vectors")
 
 
 def _plain(path: Path, questions: Sequence[str]) -> Timing:

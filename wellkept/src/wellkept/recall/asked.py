@@ -17,6 +17,8 @@ WORDS = 64
 QUERY_CHARS = 20_000
 _TEXTS = 512
 """How many texts are remembered."""
+COVERED = 0.5
+"""The share of a query's words that speaks for what holds them, by itself."""
 _HANGUL_ENDING = regex.compile(
     r"(?<=\p{Hangul}{2})(?:(?:에|에서|에게|에게서|한테|한테서|께|께서|으?로|으?로서|으?로써|까지|부터|처럼|보다|마다|밖에|조차|마저|이?랑|와|과)"
     r"(?:은|는|도|만|의)?|은|는|이|가|을|를|의|도|만|이나|이?라도|이나마)$"

@@ -11,13 +11,14 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import get_args
 
 from wellkept.errors import EmbedderMismatch, WellkeptError
 from wellkept.providers import Embedder
-from wellkept.storage import Store
+from wellkept.storage import Embedded, Store
 
 AT_ONCE = 32
-"""Chunks whose vectors are kept together: so much work is lost when the process ends."""
+"""Facts or chunks whose vectors are kept together: so much work is lost when the process ends."""
 STATED_CHARS = 600
 """Up to this length the statements of a text get vectors of their own: of several things said, each is found by itself.
 What is longer is a document, and told by its beginning."""
@@ -33,7 +34,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？…])\s+|\n")
 def embed_waiting(
     store: Store, embedder: Embedder, progress: Callable[[int], object] = bool, stop: Callable[[], bool] = bool
 ) -> int:
-    """Give every chunk that waits its vector; how many were given one. `progress` hears how many so far.
+    """Give every fact and chunk that waits its vector; how many were given one. `progress` hears how many so far.
 
     EmbedderMismatch when the store holds another model's vectors, ModelUnavailable when the model fails; what was
     done until then is kept.
@@ -41,13 +42,15 @@ def embed_waiting(
     have = store.index.embedder()
     if have is not None and have != embedder.id:
         raise EmbedderMismatch(have.model, have.dimension, embedder.id.model, embedder.id.dimension)
-    done = after = 0
-    while not stop() and (waiting := store.index.waiting(after, AT_ONCE)):
-        read = [(one.chunk, text) for one in waiting for text in read_apart(one.text)]
-        vectors = embedder.embed([text for _, text in read])
-        done += store.index.put_vectors(embedder.id, [chunk for chunk, _ in read], vectors)
-        after = waiting[-1].chunk
-        progress(done)
+    done = 0
+    for what in get_args(Embedded):
+        after = 0
+        while not stop() and (waiting := store.index.waiting(after, AT_ONCE, what)):
+            read = [(one.id, text) for one in waiting for text in read_apart(one.text)]
+            vectors = embedder.embed([text for _, text in read])
+            done += store.index.put_vectors(embedder.id, [id_ for id_, _ in read], vectors, what)
+            after = waiting[-1].id
+            progress(done)
     return done
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
@@ -101,10 +102,6 @@ def _place(matches: int, fact: Fact) -> tuple[int, timedelta, int]:
     return -matches, _oldness(fact), fact.id if fact.id is not None else 0
 
 
-def _wanted(query: str) -> list[str]:
-    return [fold(word) for word in content_words(asked_in(query))]
-
-
 def _matches(fact: Fact, wanted: Sequence[str]) -> int:
     return len(_matched(fact, wanted))
 
@@ -114,8 +111,20 @@ def _matched(fact: Fact, wanted: Sequence[str]) -> frozenset[str]:
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
     if not any(word in text for word in wanted):
         return frozenset()
-    words = all_content_words(text)
+    words = _words_of(text)
     return frozenset(word for word in wanted if word in words or (not word.isascii() and word in text))
+
+
+@lru_cache(maxsize=16)
+def _wanted(query: str) -> tuple[str, ...]:
+    """The words of a query that facts are asked for, one fact after the other."""
+    return tuple(fold(word) for word in content_words(asked_in(query)))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> frozenset[str]:
+    """The content words of what a fact says. Turn by turn the same facts are looked at."""
+    return all_content_words(text)
 
 
 def _oldness(fact: Fact) -> timedelta:

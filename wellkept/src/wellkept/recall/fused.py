@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from wellkept.model import (
     Cost,
@@ -22,14 +23,19 @@ from wellkept.model import (
     Results,
     SearchOptions,
 )
+from wellkept.recall.asked import COVERED, content_words
 from wellkept.recall.current import current_first
 from wellkept.recall.facts import fitting_facts, held, may_be_found, shared_words
+from wellkept.recall.near import near_facts
 from wellkept.storage import Store
 
+if TYPE_CHECKING:
+    from wellkept.recall.search import Sense
+
+FACTS, NEAR_FACTS = "facts", "near facts"
+"""The lanes of remembered facts: by their words, and by what they mean."""
 COMPARED = 20
 """Among so many facts the current one is told first, however few are wanted."""
-FACTS = "facts"
-"""The lane of remembered facts, by their words."""
 _SMOOTHING = 60
 """Reciprocal rank fusion: 1 / (60 + rank), the constant of its authors."""
 
@@ -44,6 +50,7 @@ def recalled(
     source: str,
     query: str,
     limit: int,
+    meant: Sense | None = None,
     *,
     entity: str | None = None,
     as_of: datetime | None = None,
@@ -52,30 +59,108 @@ def recalled(
     """The `limit` facts and pages that fit the query best; of one entity only its facts.
 
     With `as_of` facts as they held then, and no pages, of which only the present is known. With `history` facts that
-    were ended come too.
+    were ended come too. Without `meant`, what the query means, facts are found by their words.
     """
-    facts = fitting_facts(
+    ended = history or as_of is not None
+    facts = _facts(
         store,
         source,
         query,
-        max(limit, COMPARED),
+        limit,
+        meant,
+        lambda fact: (
+            (ended or fact.status == "active")
+            and entity in (None, fact.entity)
+            and (as_of is None or held(fact, as_of))
+        ),
         entity=entity,
-        ended=history or as_of is not None,
-        among=lambda fact: as_of is None or held(fact, as_of),
+        ended=ended,
     )
-    facts = current_first(facts, query)[:limit]
     ranking = search(source, query, limit) if entity is None and as_of is None else Ranking(())
-    return Recalled(merged(facts, ranking.hits, limit), (FACTS, *ranking.lanes), ranking.degraded)
+    found = merged(facts.ranked, ranking.hits, limit, facts.faint)
+    degraded = _degraded(store, found, facts, ranking, meant)
+    return Recalled(found, (*facts.lanes, *ranking.lanes), degraded)
 
 
-def merged(facts: Sequence[Fact], hits: Sequence[Hit], limit: int) -> tuple[Found, ...]:
-    """The first `limit` of both, each list best first: by rank, a fact before a page of the same rank."""
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Facts, best first; what each lane said of each; those for which little speaks; the lanes that ran."""
+
+    ranked: tuple[Fact, ...] = ()
+    said: Mapping[int | None, tuple[LaneScore, ...]] = field(default_factory=dict)
+    faint: frozenset[int | None] = frozenset()
+    lanes: tuple[str, ...] = ()
+
+
+def _facts(
+    store: Store,
+    source: str,
+    query: str,
+    limit: int,
+    meant: Sense | None,
+    among: Callable[[Fact], bool],
+    *,
+    entity: str | None = None,
+    ended: bool = False,
+    words: bool = True,
+) -> _Facts:
+    """The `limit` facts that fit the query best by their words and by what they mean: ranks merged, words first."""
+    lanes: dict[str, list[tuple[float, Fact]]] = {}
+    most = max(limit, COMPARED)
+    if words:
+        fitting = fitting_facts(store, source, query, most, entity=entity, ended=ended, among=among)
+        lanes[FACTS] = [(float(shared_words(fact, query)), fact) for fact in fitting]
+    floor = 0.0 if meant is None else meant.floor
+    if meant is not None and meant.vector is not None:
+        # A search by meaning alone is told what is nearest, however far it is.
+        lanes[NEAR_FACTS] = list(near_facts(store, source, meant.vector, most, floor if words else 0.0, among))
+    scores: dict[int | None, float] = {}
+    said: dict[int | None, tuple[LaneScore, ...]] = {}
+    kept: dict[int | None, Fact] = {}
+    for lane, ranked in lanes.items():
+        for rank, (score, fact) in enumerate(ranked, 1):
+            kept[fact.id] = fact
+            scores[fact.id] = scores.get(fact.id, 0.0) + _score(rank)
+            said[fact.id] = (*said.get(fact.id, ()), LaneScore(lane, rank, score, 1.0))
+    best = current_first(sorted(kept.values(), key=lambda fact: -scores[fact.id]), query)[:limit]
+    enough = COVERED * len(content_words(query))
+    clear = {
+        fact.id
+        for lane, ranked in lanes.items()
+        for score, fact in ranked
+        if score >= (enough if lane == FACTS else floor)
+    }
+    return _Facts(best, said, frozenset(kept.keys() - clear), tuple(lanes))
+
+
+def _degraded(
+    store: Store, found: Sequence[Found], facts: _Facts, ranking: Ranking, meant: Sense | None
+) -> tuple[str, ...]:
+    """What the search of pages said, as it is true of facts and pages together."""
+    codes = dict.fromkeys(code for code in ranking.degraded if code != "faint")
+    compared = meant is not None and (meant.vector is not None or "vectors_pending" in meant.degraded)
+    if compared and facts.lanes and store.index.waiting(0, 1, "fact"):
+        codes["vectors_pending"] = None
+    if found and all(one.faint for one in found):
+        codes["faint"] = None
+    return tuple(codes)
+
+
+def merged(
+    facts: Sequence[Fact], hits: Sequence[Hit], limit: int, faint: Collection[int | None] = ()
+) -> tuple[Found, ...]:
+    """The first `limit` of both, each list best first: by rank, a fact before a page of the same rank.
+
+    `faint` are the numbers of the facts for which little speaks.
+    """
     lanes: list[tuple[float, int, str, Fact | Hit]] = []
     lanes += [(_score(rank), 0, f"fact:{fact.id}", fact) for rank, fact in enumerate(facts, start=1)]
     lanes += [(_score(rank), 1, str(Item("page", hit.slug)), hit) for rank, hit in enumerate(hits, start=1)]
     lanes.sort(key=lambda lane: (-lane[0], lane[1]))
     return tuple(
-        Found(item_id, "memory" if isinstance(item, Fact) else "document", score, rank, item)
+        Found(item_id, "memory", score, rank, item, item.id in faint)
+        if isinstance(item, Fact)
+        else Found(item_id, "document", score, rank, item, item.faint)
         for rank, (score, _, item_id, item) in enumerate(lanes[:limit], start=1)
     )
 
@@ -99,38 +184,39 @@ def searched(
     query: str,
     options: SearchOptions,
     showing: Showing,
+    meant: Sense,
 ) -> Results:
     """One page of the facts and pages that fit the query and that the options let be found.
 
-    What may not be found takes nobody's place: facts, like pages, are ranked among those that may. A search by
-    meaning alone finds no facts, which have no vectors.
+    What may not be found takes nobody's place: facts, like pages, are ranked among those that may.
     """
     began = perf_counter()
     wanted = showing.offset + showing.limit
     ranking = search(source, query, wanted, options) if showing.documents else Ranking(())
-    lanes = ranking.lanes
-    facts: tuple[Fact, ...] = ()
-    if showing.memory and options.mode != "vector":
+    facts = _Facts()
+    if showing.memory:
         among = partial(may_be_found, options=options)
+        ended = options.as_of is not None
         # One more than is shown tells whether there are more; the rest is not read.
-        most = max(wanted + 1, COMPARED)
-        facts = fitting_facts(store, source, query, most, ended=options.as_of is not None, among=among)
-        facts = current_first(facts, query)[: wanted + 1]
-        lanes = (FACTS, *lanes)
-    found = merged(facts, ranking.hits, wanted)[showing.offset :]
-    said = (
-        {
-            f"fact:{fact.id}": LaneScore(FACTS, rank, shared_words(fact, query), 1.0)
-            for rank, fact in enumerate(facts, 1)
-        }
-        if showing.diagnostics
-        else {}
-    )
+        facts = _facts(
+            store,
+            source,
+            query,
+            wanted + 1,
+            meant,
+            lambda fact: (ended or fact.status == "active") and among(fact),
+            ended=ended,
+            words=options.mode != "vector",
+        )
+    found = merged(facts.ranked, ranking.hits, wanted, facts.faint)[showing.offset :]
+    said = {f"fact:{number}": lanes for number, lanes in facts.said.items()}
     results = tuple(_result(one, item, showing, said) for one in found if (item := _whole(store, source, one)))
-    calls = int("vector" in ranking.lanes or "embedder_failed" in ranking.degraded)
+    calls = int(meant.vector is not None or "embedder_failed" in meant.degraded)
     cost = Cost((perf_counter() - began) * 1000, calls)
-    total = len(facts) + ranking.found
-    return Results(results, total, showing.limit, showing.offset, lanes, ranking.degraded, cost)
+    total = len(facts.ranked) + ranking.found
+    lanes = (*facts.lanes, *ranking.lanes)
+    degraded = _degraded(store, found, facts, ranking, meant)
+    return Results(results, total, showing.limit, showing.offset, lanes, degraded, cost)
 
 
 def _whole(store: Store, source: str, one: Found) -> Page | Fact | None:
@@ -138,15 +224,15 @@ def _whole(store: Store, source: str, one: Found) -> Page | Fact | None:
     return one.item if isinstance(one.item, Fact) else store.get_page(source, one.item.slug)
 
 
-def _result(one: Found, item: Page | Fact, showing: Showing, said: dict[str, LaneScore]) -> Result:
+def _result(one: Found, item: Page | Fact, showing: Showing, said: Mapping[str, tuple[LaneScore, ...]]) -> Result:
     hit = one.item if isinstance(one.item, Hit) else None
     name = item.title if isinstance(item, Page) else item.entity or one.id
     content = None if showing.content_chars is None else one.item.text[: showing.content_chars]
-    found = Result(one.id, one.origin, name, content, one.score, one.rank, item)
+    found = Result(one.id, one.origin, name, content, one.score, one.rank, item, faint=one.faint)
     if hit is not None:
         found = replace(found, turn=hit.turn, at=hit.at)
     if showing.diagnostics:
-        why = ((said[one.id],), ()) if hit is None else (hit.lanes, hit.factors)
+        why = (said[one.id], ()) if hit is None else (hit.lanes, hit.factors)
         found = replace(found, lanes=why[0], factors=why[1])
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from wellkept.model import LaneScore
-from wellkept.recall.lanes import Floats, Lane
+from wellkept.recall.lanes import Floats, Lane, starts
 from wellkept.storage.view import Ints, View
 
 WEIGHTS: Mapping[str, float] = {"lexical": 0.35, "context": 0.25, "vector": 0.40}
@@ -82,7 +82,7 @@ def page_means(view: View, scores: Floats, found: Ints) -> Floats:
     """By page number, the mean of the page's PRIOR_CHUNKS best rows; missing ones count 0."""
     rows = found[np.lexsort((found, -scores[found], view.page[found]))]
     pages = view.page[rows]
-    first = np.flatnonzero(np.diff(pages, prepend=-1))
+    first = starts(pages)
     within = np.arange(len(rows)) - np.repeat(first, np.diff(np.append(first, len(rows))))
     kept = within < PRIOR_CHUNKS
     return np.bincount(pages[kept], scores[rows[kept]], len(view.pages)) / PRIOR_CHUNKS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -18,7 +18,8 @@ from wellkept.providers import Embedder, Reranker
 from wellkept.recall import fusion
 from wellkept.recall import lanes as lane
 from wellkept.recall.asked import QUERY_CHARS, WORDS, asked_in, forms, telling_words
-from wellkept.recall.lanes import Floats, Lane
+from wellkept.recall.faint import FLOORS, by_reason, faint, of_whole_pages
+from wellkept.recall.lanes import Floats, Lane, Postings
 from wellkept.recall.need import need
 from wellkept.recall.rerank import LOOKED_AT, reranked
 from wellkept.recall.when import RECENCY, Span, asked_time, nearness, temporal_boost
@@ -56,22 +57,28 @@ def find(
     limit: int,
     options: SearchOptions = DEFAULT,
     models: SearchModels = NO_MODELS,
+    meant: Sense | None = None,
 ) -> Ranking:
-    """The best hits of the source for the query; ranks start at 1."""
+    """The best hits of the source for the query; ranks start at 1. `meant` is its `sense` where that is known."""
     query = asked_in(query)
     words = telling_words(query)
     if not words or limit <= 0:
         return Ranking((), degraded=() if words else ("no_words",))
-    asked, degraded = _query_vector(store, query, options.mode, models.embedder)
+    meant = sense(store, query, options.mode, models.embedder) if meant is None else meant
+    degraded = meant.degraded
     wanted = max(limit, LOOKED_AT) if options.rerank else limit
     with store.index.reading(source) as view:
         permitted = _permitted(view, options)
-        lanes, of_pages = _lanes(_Asked(store, source, query, words, asked), view, permitted, options)
-        scored = _scored(view, permitted, lanes, of_pages, options)
+        looked = _lanes(_Asked(store, source, query, words, meant), view, permitted, options)
+        lanes = looked.lanes
+        scored = _scored(view, permitted, looked, options)
         _weigh_time(view, scored, query, options)
+        if options.mode == "hybrid":
+            scored = replace(scored, rows=_found_by_reason(view, lanes, scored.rows, meant.floor, options))
         rows = fusion.best_rows(view, scored.scores, scored.rows, wanted)
-        hits = _hits(store.index, source, view, rows, scored, _said(view, rows, lanes, scored, options))
-        if asked is not None and store.index.waiting(0, 1):
+        faint = _faint(view, rows, permitted, looked, meant.floor, options)
+        hits = _hits(store.index, source, view, rows, scored, _said(view, rows, lanes, scored, options), faint)
+        if meant.vector is not None and store.index.waiting(0, 1):
             degraded = (*degraded, "vectors_pending")
         if not permitted.any():
             degraded = tuple(code for code in degraded if code != "vectors_pending")
@@ -80,7 +87,10 @@ def find(
         hits, failed = (hits, ("no_reranker",)) if models.reranker is None else reranked(models.reranker, query, hits)
         degraded = (*degraded, *failed)
         ran = ran if failed else (*ran, "rerank")
-    return Ranking(hits[:limit], ran, degraded, len(scored.rows))
+    hits = hits[:limit]
+    if hits and all(hit.faint for hit in hits):
+        degraded = (*degraded, "faint")
+    return Ranking(hits, ran, degraded, len(scored.rows))
 
 
 def search(store: Store, source: str, query: str, limit: int) -> tuple[Hit, ...]:
@@ -94,26 +104,46 @@ class _Asked:
     source: str
     query: str
     words: tuple[str, ...]
+    meant: Sense
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The lanes, what the words say of whole pages, and where the words stand."""
+
+    lanes: tuple[Lane, ...]
+    of_pages: Lane | None
+    postings: Postings
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """The vector of a query, or the code that says why there is none.
+
+    `floor` is the cosine from which on it is near to a text for a reason.
+    """
+
     vector: NDArray[np.float32] | None
+    degraded: tuple[str, ...] = ()
+    floor: float = 0.0
 
 
-def _query_vector(
-    store: Store, query: str, mode: SearchMode, embedder: Embedder | None
-) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
-    """The query's vector, or the code that says why there is none."""
-    if mode == "lexical":
-        return None, ()
+def sense(store: Store, query: str, mode: SearchMode, embedder: Embedder | None) -> Sense:
+    """What a query means, to compare with what is kept; nothing where it holds no word to look for."""
+    query = asked_in(query)
+    if mode == "lexical" or not telling_words(query):
+        return Sense(None)
     if embedder is None:
-        return None, ("no_embedder",)
+        return Sense(None, ("no_embedder",))
     stored = store.index.embedder()
     if stored is None:
-        return None, ("vectors_pending",)
+        return Sense(None, ("vectors_pending",))
     try:
         if stored != embedder.id:
-            return None, ("embedder_mismatch",)
-        return embedder.embed([query[:QUERY_CHARS]])[0], ()
+            return Sense(None, ("embedder_mismatch",))
+        return Sense(embedder.embed([query[:QUERY_CHARS]])[0], (), FLOORS.get(stored.model, 0.0))
     except ModelUnavailable:
-        return None, ("embedder_failed",)
+        return Sense(None, ("embedder_failed",))
 
 
 def _permitted(view: View, options: SearchOptions) -> Mask:
@@ -134,9 +164,10 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
     return permitted
 
 
-def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -> tuple[tuple[Lane, ...], Lane | None]:
-    """The lanes of the mode that can run, whether they found something or not; and what the words say of pages."""
+def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -> _Looked:
+    """The lanes of the mode that can run, whether they found something or not."""
     index, mode, found, of_pages = asked.store.index, options.mode, [], None
+    postings = Postings(())
     if mode != "vector":
         postings = lane.read_postings(index, view, permitted, [forms(word) for word in asked.words])
         trusted = _trusted(view, asked.query, mode)
@@ -144,11 +175,11 @@ def _lanes(asked: _Asked, view: View, permitted: Mask, options: SearchOptions) -
         if mode != "naive":
             found.append(lane.context(view, permitted, postings, trusted))
             of_pages = lane.whole(view, permitted, postings) if options.unit == "page" else None
-    if asked.vector is not None:
-        found.append(lane.vector(index, view, permitted, asked.vector))
+    if asked.meant.vector is not None:
+        found.append(lane.vector(index, view, permitted, asked.meant.vector))
     if mode in ("hybrid", "lexical"):
         found.append(lane.exact(view, permitted, _named(asked), found[0]))
-    return tuple(found), of_pages
+    return _Looked(tuple(found), of_pages, postings)
 
 
 def _trusted(view: View, query: str, mode: SearchMode) -> Floats:
@@ -194,11 +225,9 @@ class _Scored:
     factors: dict[str, Floats] = field(default_factory=dict)
 
 
-def _scored(
-    view: View, permitted: Mask, lanes: Sequence[Lane], of_pages: Lane | None, options: SearchOptions
-) -> _Scored:
+def _scored(view: View, permitted: Mask, looked: _Looked, options: SearchOptions) -> _Scored:
+    lanes, of_pages, whole_pages = looked.lanes, looked.of_pages, options.unit == "page"
     found = fusion.found_rows(lanes)
-    whole_pages = options.unit == "page"
     if options.mode == "naive":
         scores = fusion.reciprocal_ranks(view, lanes)
         return _Scored(fusion.one_row_each(view, scores, found) if whole_pages else found, scores)
@@ -233,11 +262,21 @@ def _found_by_chance(view: View, permitted: Mask, lanes: Sequence[Lane], *, by_p
     for one in lanes:
         if one.name != "vector":
             otherwise[one.rows] = True
-    if by_page:
-        pages = np.zeros(len(view.pages), np.bool_)
-        pages[view.page[otherwise]] = True
-        otherwise = pages[view.page]
-    return ~otherwise
+    return ~(of_whole_pages(view, otherwise) if by_page else otherwise)
+
+
+def _found_by_reason(view: View, lanes: Sequence[Lane], rows: Ints, floor: float, options: SearchOptions) -> Ints:
+    """The rows without those that are merely nearest. What they said of their pages was said."""
+    return rows[by_reason(view, lanes, floor, by_page=options.unit == "page")[rows]]
+
+
+def _faint(
+    view: View, rows: Ints, permitted: Mask, looked: _Looked, floor: float, options: SearchOptions
+) -> list[bool]:
+    if options.mode == "naive":
+        return [False] * len(rows)
+    documents, by_page = int(np.count_nonzero(permitted)), options.unit == "page"
+    return faint(view, rows, looked.lanes, looked.postings, documents, floor, by_page=by_page)
 
 
 def _share(view: View, permitted: Mask) -> float:
@@ -265,7 +304,13 @@ def _time_factor(at: int, reference: datetime, span: Span | None, recency: bool)
 
 
 def _hits(
-    index: SearchIndex, source: str, view: View, rows: Ints, scored: _Scored, said: Sequence[tuple[LaneScore, ...]]
+    index: SearchIndex,
+    source: str,
+    view: View,
+    rows: Ints,
+    scored: _Scored,
+    said: Sequence[tuple[LaneScore, ...]],
+    faint: Sequence[bool],
 ) -> tuple[Hit, ...]:
     chunks = view.chunk[rows].tolist()
     texts = index.texts(chunks)
@@ -289,6 +334,7 @@ def _hits(
                 factors=tuple(
                     Factor(name, float(by_row[row])) for name, by_row in scored.factors.items() if by_row[row] != 1
                 ),
+                faint=faint[place],
             )
         )
     return tuple(hits)

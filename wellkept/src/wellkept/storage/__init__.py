@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from wellkept.model import (
     Change,
@@ -59,11 +59,15 @@ class ChunkText:
     trust: int
 
 
+Embedded = Literal["fact", "chunk"]
+"""What has vectors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A chunk that has no vector yet."""
+    """A chunk or fact that has no vector yet."""
 
-    chunk: int
+    id: int
     text: str
 
 
@@ -88,20 +92,25 @@ class SearchIndex(Protocol):
     def vectors(self, chunks: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The ids that have vectors, each as often as it has some, and the vectors."""
 
-    def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
-        """Keep the vectors of chunks that are still there, the first of each that of all of it; how many chunks.
+    def put_vectors(
+        self, who: EmbedderId, ids: Sequence[int], vectors: NDArray[np.float32], what: Embedded = "chunk"
+    ) -> int:
+        """Keep the vectors of what is still there, the first of each that of all of it; of how many chunks or facts.
 
-        The vectors of a chunk stand one after the other. EmbedderMismatch for another model's.
+        The vectors of one stand one after the other. EmbedderMismatch for another model's.
         """
 
-    def waiting(self, after: int, limit: int) -> tuple[Waiting, ...]:
-        """The first chunks with an id above `after` that wait for their vector, by id."""
+    def waiting(self, after: int, limit: int, what: Embedded = "chunk") -> tuple[Waiting, ...]:
+        """The first chunks or facts with an id above `after` that wait for their vector, by id."""
 
     def vector_counts(self) -> tuple[int, int]:
-        """How many chunks of live pages have a vector, and how many wait for one."""
+        """How many chunks of live pages and active facts have a vector, and how many wait for one."""
+
+    def nearest_facts(self, source: str, query: NDArray[np.float32], depth: int) -> Sequence[tuple[float, int]]:
+        """The cosines and ids of about `depth` facts of the source that are nearest, active or ended, nearest first."""
 
     def drop_vectors(self) -> None:
-        """Forget all vectors and whose they were; every chunk waits again."""
+        """Forget all vectors and whose they were; every chunk and fact waits again."""
 
 
 class Store(Protocol):

@@ -14,8 +14,8 @@ import numpy as np
 
 from wellkept.errors import EmbedderMismatch
 from wellkept.providers import EmbedderId
-from wellkept.storage import WANTS_NO_VECTOR, ChunkText, Waiting
-from wellkept.storage.view import NO_TIME, Ints, PageEntry, View, packed_signs
+from wellkept.storage import WANTS_NO_VECTOR, ChunkText, Embedded, Waiting
+from wellkept.storage.view import NO_TIME, STATED, Ints, PageEntry, Signs, View, dots, packed_signs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,10 +41,78 @@ SELECT c.id, p.title, c.text, p.trust
 FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.id = wanted.value CROSS JOIN pages AS p ON p.id = c.page_id
 """
 
-_WAITING = """
-SELECT c.id, c.text FROM chunks AS c INDEXED BY chunks_to_embed CROSS JOIN pages AS p ON p.id = c.page_id
-WHERE c.embedded = 0 AND p.status = 'active' AND c.id > ? ORDER BY c.id LIMIT ?
+_FACT_VECTORS = """
+SELECT v.fact_id, v.vector FROM json_each(?) AS wanted
+CROSS JOIN fact_vectors AS v ON v.fact_id = wanted.value CROSS JOIN facts AS f ON f.id = v.fact_id
+WHERE f.source = ?
 """
+
+_NEW_FACT_SIGNS = """
+SELECT s.seq, s.fact_id, s.signs FROM fact_signs AS s CROSS JOIN facts AS f ON f.id = s.fact_id
+WHERE s.seq > ? AND f.source = ? ORDER BY s.seq
+"""
+
+_COUNTS = """
+SELECT sum(have), sum(there) FROM (
+  SELECT ifnull(sum(c.embedded), 0) AS have, count(*) AS there
+  FROM chunks AS c JOIN pages AS p ON p.id = c.page_id WHERE p.status = 'active' AND c.embedded < ?
+  UNION ALL
+  SELECT ifnull(sum(embedded), 0), count(*) FROM facts WHERE status = 'active'
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    """How vectors of one kind are kept: what waits, which of some ids are there, both inserts, what is done after."""
+
+    waiting: str
+    there: str
+    vectors: str
+    signs: str
+    after: tuple[str, ...]
+
+
+_EMBEDDED: Mapping[Embedded, _Statements] = {
+    "chunk": _Statements(
+        "SELECT c.id, c.text FROM chunks AS c INDEXED BY chunks_to_embed CROSS JOIN pages AS p ON p.id = c.page_id "
+        "WHERE c.embedded = 0 AND p.status = 'active' AND c.id > ? ORDER BY c.id LIMIT ?",
+        "SELECT c.id FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value",
+        "INSERT OR REPLACE INTO vectors SELECT ?, id, ? FROM embedders",
+        "INSERT OR REPLACE INTO vector_signs VALUES (?, ?)",
+        (
+            "UPDATE chunks SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))",
+            # Written as it is, so that its tick rises and searches read it again.
+            "UPDATE pages SET title = title WHERE id IN "
+            "(SELECT page_id FROM chunks WHERE id IN (SELECT value FROM json_each(?)))",
+        ),
+    ),
+    # A fact that does not name whom it is about is read with the name.
+    "fact": _Statements(
+        "SELECT id, iif(mention IS NULL OR instr(text, mention), text, mention || ': ' || text) "
+        "FROM facts INDEXED BY facts_to_embed WHERE embedded = 0 AND status = 'active' AND id > ? ORDER BY id LIMIT ?",
+        "SELECT f.id FROM json_each(?) AS wanted JOIN facts AS f ON f.id = wanted.value",
+        "INSERT OR REPLACE INTO fact_vectors SELECT ?, id, ? FROM embedders",
+        "INSERT OR REPLACE INTO fact_signs (fact_id, signs) VALUES (?, ?)",
+        ("UPDATE facts SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))",),
+    ),
+}
+
+_HOLDING = "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?"
+_PLACES = "SELECT group_concat(doc) FROM temp.chunk_words WHERE term = ?"
+_PLACES_SINCE = """
+SELECT rowid, times_found(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid > ? ORDER BY rowid
+"""
+_COMMON, _COMMON_PLACES = 512, 2_000_000
+"""From how many places on a word is common, and how many of all common words are held: 8 bytes each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """Where a common word stood, and the `_word_state` of then."""
+
+    places: Ints
+    state: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +137,8 @@ class SqliteIndex:
     def __init__(self, store: Access) -> None:
         self._store = store
         self._views: dict[str, View] = {}
+        self._common: dict[str, _Common] = {}
+        self._facts: dict[str, Signs] = {}
 
     @contextmanager
     def reading(self, source: str) -> Iterator[View]:
@@ -89,18 +159,44 @@ class SqliteIndex:
             word = self._store.searched(asked)
             tokens = self._store.tokens(word)
             if len(tokens) == 1 and not _HANGUL.search(word):
-                rows = self._store.select("SELECT group_concat(doc) FROM temp.chunk_words WHERE term = ?", (tokens[0],))
+                found.append(self._places(tokens[0], word))
             elif tokens:
                 # Korean words end in particles, so that a word is found at the start of a longer one.
-                phrase = '"' + word.replace('"', '""') + '"' + ("*" if _HANGUL.search(word) else "")
-                rows = self._store.select(
-                    "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?", (phrase,)
-                )
+                phrase = _phrase(word) + ("*" if _HANGUL.search(word) else "")
+                found.append(_listed(self._store.select(_HOLDING, (phrase,))))
             else:
-                rows = []
-            listed = rows[0][0] if rows else None
-            found.append(np.array([], np.int64) if not listed else np.fromstring(str(listed), np.int64, sep=","))
+                found.append(np.array([], np.int64))
         return found
+
+    def _places(self, token: str, word: str) -> Ints:
+        """Where one word stands; of a common one only what was written since it was last asked for is read."""
+        if self._store.is_writing():
+            return _listed(self._store.select(_PLACES, (token,)))
+        state = self._word_state()
+        known = self._common.pop(token, None)
+        if known is None or known.state[0] != state[0]:
+            places = _listed(self._store.select(_PLACES, (token,)))
+        else:
+            places = known.places
+            newest = known.state[1]
+            newer = self._store.select(_PLACES_SINCE, (_phrase(word), newest)) if newest < state[1] else ()
+            if newer:
+                ids, counts = np.array(newer, np.int64).T
+                places = np.concatenate((places, np.repeat(ids, counts)))
+        if len(places) >= _COMMON and state == self._word_state():
+            self._keep(token, _Common(places, state))
+        return places
+
+    def _word_state(self) -> tuple[int, int]:
+        """How often chunks were taken out, and the newest that there is."""
+        ((cleared, newest),) = self._store.select("SELECT cleared, (SELECT max(id) FROM chunks) FROM clock")
+        return cleared, newest or 0
+
+    def _keep(self, token: str, common: _Common) -> None:
+        self._common[token] = common
+        while sum(len(one.places) for one in self._common.values()) > _COMMON_PLACES:
+            # The one that was not asked for the longest.
+            del self._common[next(iter(self._common))]
 
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
@@ -110,6 +206,8 @@ class SqliteIndex:
     def forget_views(self) -> None:
         """Read everything anew the next time: for whoever put another file in the place of this one."""
         self._views.clear()
+        self._common.clear()
+        self._facts.clear()
 
     # -- vectors
 
@@ -134,64 +232,82 @@ class SqliteIndex:
         ((dimension,),) = self._store.select("SELECT dimension FROM embedders")
         return int(dimension)
 
-    def put_vectors(self, who: EmbedderId, chunks: Sequence[int], vectors: NDArray[np.float32]) -> int:
-        """Keep the vectors of chunks that are still there; how many chunks. EmbedderMismatch for another model's.
+    def put_vectors(
+        self, who: EmbedderId, ids: Sequence[int], vectors: NDArray[np.float32], what: Embedded = "chunk"
+    ) -> int:
+        """Keep the vectors of what is still there; of how many chunks or facts. EmbedderMismatch for another model's.
 
-        A chunk stands in a row as often as it has vectors, the first of which is that of all of it. Its signs alone
-        say, in large memories, whether the chunk is looked at more closely.
+        A chunk or fact stands in a row as often as it has vectors, the first of which is that of all of it. Its signs
+        alone say, where there are many, whether it is looked at more closely.
         """
+        sql = _EMBEDDED[what]
         with self._store.transaction():
             have = self.embedder()
             if have is None:
                 self._store.change("INSERT INTO embedders (model, dimension) VALUES (?, ?)", (who.model, who.dimension))
             elif have != who:
                 raise EmbedderMismatch(have.model, have.dimension, who.model, who.dimension)
-            ids = json.dumps(list(chunks))
-            there = {row[0] for row in self._store.change(
-                "SELECT c.id FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value", (ids,)
-            )}  # fmt: skip
+            asked = json.dumps(list(ids))
+            there = {row[0] for row in self._store.change(sql.there, (asked,))}
             rows = np.ascontiguousarray(vectors, np.float32)
-            starts = [place for place, chunk in enumerate(chunks) if place == 0 or chunks[place - 1] != chunk]
-            kept = [(start, stop) for start, stop in pairwise([*starts, len(chunks)]) if chunks[start] in there]
+            starts = [place for place, one in enumerate(ids) if place == 0 or ids[place - 1] != one]
+            kept = [(start, stop) for start, stop in pairwise([*starts, len(ids)]) if ids[start] in there]
             firsts = packed_signs(rows[[start for start, _ in kept]])
+            self._store.change_many(sql.vectors, [(ids[start], rows[start:stop].tobytes()) for start, stop in kept])
             self._store.change_many(
-                "INSERT OR REPLACE INTO vectors SELECT ?, id, ? FROM embedders",
-                [(chunks[start], rows[start:stop].tobytes()) for start, stop in kept],
+                sql.signs, [(ids[start], signs) for (start, _), signs in zip(kept, firsts, strict=True)]
             )
-            self._store.change_many(
-                "INSERT OR REPLACE INTO vector_signs VALUES (?, ?)",
-                [(chunks[start], signs) for (start, _), signs in zip(kept, firsts, strict=True)],
-            )
-            self._store.change("UPDATE chunks SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))", (ids,))
-            # Written as it is, so that its tick rises and searches read it again.
-            self._store.change(
-                "UPDATE pages SET title = title WHERE id IN "
-                "(SELECT page_id FROM chunks WHERE id IN (SELECT value FROM json_each(?)))",
-                (ids,),
-            )
+            for statement in sql.after:
+                self._store.change(statement, (asked,))
         return len(kept)
 
-    def waiting(self, after: int, limit: int) -> tuple[Waiting, ...]:
-        """The first chunks with an id above `after` that wait for their vector, by id."""
-        return tuple(Waiting(*row) for row in self._store.select(_WAITING, (after, limit)))
+    def waiting(self, after: int, limit: int, what: Embedded = "chunk") -> tuple[Waiting, ...]:
+        """The first chunks or facts with an id above `after` that wait for their vector, by id."""
+        return tuple(Waiting(*row) for row in self._store.select(_EMBEDDED[what].waiting, (after, limit)))
 
     def vector_counts(self) -> tuple[int, int]:
-        """How many chunks of live pages have a vector, and how many wait for one."""
-        ((have, all_),) = self._store.select(
-            "SELECT ifnull(sum(c.embedded), 0), count(*) FROM chunks AS c JOIN pages AS p ON p.id = c.page_id "
-            "WHERE p.status = 'active' AND c.embedded < ?",
-            (WANTS_NO_VECTOR,),
-        )
+        """How many chunks of live pages and active facts have a vector, and how many wait for one."""
+        ((have, all_),) = self._store.select(_COUNTS, (WANTS_NO_VECTOR,))
         return have, all_ - have
 
+    def nearest_facts(self, source: str, query: NDArray[np.float32], depth: int) -> list[tuple[float, int]]:
+        """The cosines and ids of about `depth` facts of the source that are nearest, active or ended, nearest first."""
+        signs = self._fact_signs(source)
+        ids = signs.nearest(query, depth)
+        rows = self._store.select(_FACT_VECTORS, (json.dumps(ids), source))
+        found = []
+        for fact, packed in rows:
+            cosines = dots(np.frombuffer(packed, np.float32).reshape(-1, len(query)), query)
+            cosines[1:] *= STATED
+            found.append((float(cosines.max()), int(fact)))
+        return sorted(found, key=lambda one: (-one[0], one[1]))
+
+    def _fact_signs(self, source: str) -> Signs:
+        """The signs of the facts' vectors, with those that were added since the last look."""
+        ((removed,),) = self._store.select("SELECT removed FROM clock")
+        known = self._facts.get(source)
+        if known is None or known.removed != removed or self._store.is_writing():
+            known = Signs(removed)
+        rows = self._store.select(_NEW_FACT_SIGNS, (known.last, source))
+        if rows:
+            known.add([row[1] for row in rows], b"".join(row[2] for row in rows), rows[-1][0])
+        if not self._store.is_writing():
+            if source not in self._facts and len(self._facts) >= _VIEWS:
+                self._facts.clear()
+            self._facts[source] = known
+        return known
+
     def drop_vectors(self) -> None:
-        """Forget all vectors and whose they were; every chunk waits again."""
+        """Forget all vectors and whose they were; every chunk and fact waits again."""
         with self._store.transaction():
             for statement in (
                 "DELETE FROM vector_signs",
                 "DELETE FROM vectors",
+                "DELETE FROM fact_signs",
+                "DELETE FROM fact_vectors",
                 "DELETE FROM embedders",
                 "UPDATE chunks SET embedded = 0 WHERE embedded = 1",
+                "UPDATE facts SET embedded = 0 WHERE embedded = 1",
                 "UPDATE clock SET removed = removed + 1",
             ):
                 self._store.change(statement)
@@ -216,3 +332,13 @@ class SqliteIndex:
             view.put(pages, self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in pages]),)))
         view.tick, view.removed = tick, removed
         return view
+
+
+def _phrase(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _listed(rows: Sequence[tuple[Any, ...]]) -> Ints:
+    """The numbers that one row lists."""
+    listed = rows[0][0] if rows else None
+    return np.fromstring(str(listed), np.int64, sep=",") if listed else np.array([], np.int64)

@@ -362,6 +362,7 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM facts_fts",
     "DELETE FROM statements_fts",
     "DELETE FROM chunks",  # and their vectors
+    "DELETE FROM fact_vectors",
     "DELETE FROM embedders",
     "DELETE FROM names",
     "DELETE FROM timeline",

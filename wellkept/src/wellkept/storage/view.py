@@ -15,6 +15,8 @@ Mask = NDArray[np.bool_]
 NO_TIME = np.iinfo(np.int64).min
 WIDER, WIDER_SHARE = 5, 100
 """How many of the rows are looked at more closely."""
+STATED = 0.9
+"""What a statement counts by itself, where the whole text counts 1: its sense may hang on what stands around it."""
 _SMALLEST = 1024
 _BLOCK = 32768
 _FAR = np.uint16(2**16 - 1)
@@ -206,6 +208,31 @@ class View:
         if largest_id >= len(self._row_of):
             more = max(largest_id + 1, 2 * len(self._row_of)) - len(self._row_of)
             self._row_of = np.concatenate([self._row_of, np.full(more, -1, np.int64)])
+
+
+class Signs:
+    """The signs of vectors by id, of which more are added at the end; `last` is the place of the newest."""
+
+    def __init__(self, removed: int) -> None:
+        self.removed, self.last = removed, 0
+        self._ids: Ints = np.zeros(0, np.int64)
+        self._words: NDArray[np.uint64] = np.zeros((0, 0), np.uint64)
+
+    def add(self, ids: Sequence[int], packed: bytes, last: int) -> None:
+        """Take in more of them."""
+        words = np.frombuffer(packed, np.uint64).reshape(len(ids), -1)
+        if not len(self._ids):
+            self._words = np.zeros((0, words.shape[1]), np.uint64)
+        self._ids, self._words = np.concatenate((self._ids, np.array(ids))), np.concatenate((self._words, words))
+        self.last = last
+
+    def nearest(self, query: NDArray[np.float32], depth: int) -> list[int]:
+        """The ids, about `depth`, of the vectors of which the fewest signs differ from the query's."""
+        if not len(self._ids):
+            return []
+        signs = np.frombuffer(packed_signs(query[np.newaxis])[0], np.uint64)
+        apart = np.bitwise_count(self._words ^ signs).sum(axis=1, dtype=np.uint16)
+        return sorted(set(self._ids[_smallest(apart, depth)].tolist()))
 
 
 def dots(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
