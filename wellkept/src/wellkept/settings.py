@@ -34,6 +34,8 @@ class Settings:
     data_dir: Path
     socket: Path
     """Where the daemon listens. The install secret and the hooks' log stand beside it."""
+    trust_key: Path | None = None
+    """The key by which what was forgotten for good is recognised. Not in the data directory, so that no copy has it."""
     source: str = "default"
     hooks: bool = True
     """Off: prompt hooks say nothing."""
@@ -106,7 +108,13 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
-    found = Settings(data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, **values)
+    found = Settings(
+        data_dir=data_dir,
+        socket=_socket(data_dir, env),
+        trust_key=_trust_key(env),
+        transcript_roots=roots,
+        **values,
+    )
     keys: dict[str, Any] = {f"{model}_key": env.get(getattr(found, f"{model}_key_env")) or None for model in _MODELS}
     return replace(found, **keys)
 
@@ -150,18 +158,24 @@ def open_memory(settings: Settings) -> Memory:
     SettingsError if the directory cannot be made, StoreUnavailable if the database cannot be used.
     """
     from wellkept.capture import Capture
+    from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
+    from wellkept.trust.gate import key_file
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
-    return Memory(
+    memory = Memory(
         open_store("sqlite", settings.database),
         capture,
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
+        key=None if settings.trust_key is None else key_file(settings.trust_key),
+        files=Files(settings.data_dir, settings.database, settings.queries),
     )
+    memory.finish_purges()
+    return memory
 
 
 def make_private(directory: Path) -> None:
@@ -181,6 +195,13 @@ def _data_dir(env: Mapping[str, str], given: dict[str, object]) -> Path:
     base = env.get("XDG_DATA_HOME", "")
     root = Path(base) if base.startswith("/") else _home(env) / ".local" / "share"
     return root / "wellkept"
+
+
+def _trust_key(env: Mapping[str, str]) -> Path:
+    if env.get("WELLKEPT_TRUST_KEY"):
+        return _absolute("WELLKEPT_TRUST_KEY", env["WELLKEPT_TRUST_KEY"], env)
+    base = env.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base.startswith("/") else _home(env) / ".config") / "wellkept" / "trust.key"
 
 
 def _absolute(where: str, text: str, env: Mapping[str, str]) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import common, opened, report, shown, written
+from wellkept.cli.frame import common, opened, report, shown, visible, written
 from wellkept.errors import NeedsTerminal, Refused
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
@@ -36,14 +36,9 @@ def confirm(id: str, as_json: bool, source: str | None, data_dir: Path | None) -
         item = shown(memory.history(scope, id).item)
         text = str(item.get("content") or item.get("text")).strip()
         click.echo(f"{item['id']} ({item['label']}, origin {item['content_origin'] or 'not said'})")
-        click.echo(_visible(text[:_SHOWN_CHARS]) + (" ..." if len(text) > _SHOWN_CHARS else ""))
+        click.echo(visible(text[:_SHOWN_CHARS]) + (" ..." if len(text) > _SHOWN_CHARS else ""))
         word = "".join(secrets.choice(_LETTERS) for _ in range(5))
         if click.prompt(f"Type {word} to vouch for it", default="", show_default=False) != word:
             raise Refused("confirm: that was not the word; nothing was changed")
         receipt = shown(memory.confirm(scope, id))
     report(as_json, receipt, f"confirmed: {written(receipt)}")
-
-
-def _visible(text: str) -> str:
-    """The text with what does not show, or would move the cursor, written out."""
-    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)

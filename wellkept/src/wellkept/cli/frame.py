@@ -83,6 +83,11 @@ def shown(value: object) -> Any:
     return wire.shown(value)
 
 
+def visible(text: str) -> str:
+    """The text with what does not show, or would move the cursor, written out."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)
+
+
 def written(receipt: Mapping[str, Any]) -> str:
     """The receipt of a write in a line."""
     ids = [receipt["slug"]] if receipt["slug"] else [f"fact:{number}" for number in receipt["facts"]]

@@ -50,7 +50,7 @@ from wellkept.model import (
     Use,
 )
 from wellkept.names import fold, norm
-from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Forgetting, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -303,6 +303,9 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM journal",
     "DELETE FROM uses",
     "DELETE FROM replies",
+    "DELETE FROM tombstones",
+    "DELETE FROM purges",
+    "DELETE FROM trust_key",
     "DELETE FROM sources",
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
@@ -377,6 +380,24 @@ class SqliteStore:
                 )
             )
         return self._search
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """What forgetting for good needs."""
+        # Here, as it is seldom needed.
+        from wellkept.storage.forgetting import Access, SqliteForgetting
+
+        return SqliteForgetting(
+            Access(
+                select=self._select,
+                change=self._change,
+                each=self._each,
+                clear_page=self._clear_page,
+                outside=self._outside,
+                image=lambda: self._writer.serialize("main"),
+                microseconds=lambda at: cast(int, _moment("at", at)),
+            )
+        )
 
     # -- transactions
 
@@ -965,6 +986,17 @@ class SqliteStore:
 
     def _change(self, sql: str, values: _Values = ()) -> list[_Row]:
         return self._run(self._writer, sql, values)
+
+    def _each(self, sql: str, values: _Values = ()) -> Iterator[_Row]:
+        """The rows one by one, as this transaction sees them."""
+        try:
+            yield from self._writer.execute(sql, values)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            raise self._unavailable(error) from error
+
+    def _outside(self, sql: str) -> list[_Row]:
+        with self._writes:
+            return self._run(self._writer, sql)
 
     def _change_many(self, sql: str, rows: Sequence[_Values]) -> None:
         try:
