@@ -309,32 +309,34 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_forgetting import opened
 memory = opened(Path({folder!r}))
-print("ready", flush=True)
-sys.stdin.readline()
 threading.Thread(target=lambda: (time.sleep({after}), os.kill(os.getpid(), signal.SIGKILL)), daemon=True).start()
+began = time.monotonic()
 memory.purge("default", ["fact:1"])
+print(time.monotonic() - began)
 """
+
+
+def purged_in_a_process(folder: Path, after: float) -> float | None:
+    """How long it took; None when it was killed before its end."""
+    folder.mkdir(parents=True)
+    before = opened(folder)
+    fill(before)
+    before.close()
+    code = KILLED.format(tests=str(Path(__file__).parent), folder=str(folder), after=after)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False, timeout=60)
+    return float(done.stdout) if done.stdout.strip() else None
 
 
 @pytest.mark.slow
 @pytest.mark.req("T-703")
 @pytest.mark.req("TC-13")
 def test_killed_at_any_moment_a_purge_has_not_begun_or_comes_to_its_end(tmp_path: Path) -> None:
+    whole = purged_in_a_process(tmp_path / "whole" / "memory", 60.0)
+    assert whole is not None
     ends = {"not begun": 0, "gone": 0}
-    for number in range(24):
+    for number in range(20):
         folder = tmp_path / str(number) / "memory"
-        folder.mkdir(parents=True)
-        before = opened(folder)
-        fill(before)
-        before.close()
-        code = KILLED.format(tests=str(Path(__file__).parent), folder=str(folder), after=0.0008 * number)
-        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdin is not None
-            process.stdout.readline()
-            process.stdin.write(b"\n")
-            process.stdin.flush()
-            process.wait(30)
+        purged_in_a_process(folder, whole * (number + 0.5) / 16)
         again = opened(folder)
         again.finish_purges()
         there = [fact.text for fact in again.recall_facts("default")]
@@ -345,4 +347,4 @@ def test_killed_at_any_moment_a_purge_has_not_begun_or_comes_to_its_end(tmp_path
         else:
             assert left_in(folder) == []
             ends["gone"] += 1
-    assert ends["gone"], f"no purge got far enough to show anything: {ends}"
+    assert min(ends.values()) > 0, f"all kills came at one side: {ends}"

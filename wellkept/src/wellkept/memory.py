@@ -504,6 +504,11 @@ class Memory:
             raise NotFound(f"there is no purge {receipt!r} in source {source!r}, or it was lifted before")
         return lifted
 
+    def without_forgotten(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages as `bank` would keep them: with [forgotten] where something was forgotten for good."""
+        check_name("source", source)
+        return self._gate.messages(source, messages)
+
     def finish_purges(self) -> int:
         """Bring purges to their end that something ended before; how many are at their end now."""
         return forgetting.resume(self.store, self._key, self.files)

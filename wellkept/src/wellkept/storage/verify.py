@@ -19,7 +19,7 @@ import apsw
 
 FRAGMENT = 6
 """So many characters of a rare word are looked for among the bytes."""
-MOST_FRAGMENTS = 6
+MOST_FRAGMENTS = 4
 _LEAST_WORDS = 3
 _ALIKE = dict(zip(map(ord, "аәвгеёзіїјкӏмнорстуүхһьѕԁԛԝαβγεηικμνορτυχωϲϳօսհցոզɑɡıȷʟɪᴀᴏᴜᴠᴡᴢ"),
                   "aabreeziijklmhopctyyxhbsdqwabyenikuvoptuxwcjouhgnqagijliaouvwz", strict=True))  # fmt: skip
@@ -65,9 +65,9 @@ def look_for(database: Path | bytes, folder: Path | None, needles: Needles) -> S
                     seen.left[f"{table}.{column}"] += 1
     finally:
         connection.close()
-    looked = dict.fromkeys(form.encode("utf-8", "surrogatepass") for one in fragments for form in (one, one.lower()))
+    looked = _forms(fragments)
     files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder is not None else []
-    seen.bytes_left = tuple(str(path) for path in files if _bytes_hold(path, tuple(looked), seen))
+    seen.bytes_left = tuple(str(path) for path in files if _bytes_hold(path, looked, seen))
     return seen
 
 
@@ -134,6 +134,12 @@ def _fragments(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(end for word in longest for end in (word[:FRAGMENT], word[-FRAGMENT:])))[:MOST_FRAGMENTS]
 
 
+def _forms(fragments: Sequence[str]) -> list[bytes]:
+    """The fragments as they are written and, as a word index has them, in small letters."""
+    forms = dict.fromkeys(form for one in fragments for form in (one, one.lower()))
+    return [form.encode("utf-8", "surrogatepass") for form in forms]
+
+
 def _open(database: Path | bytes) -> apsw.Connection:
     if isinstance(database, bytes):
         connection = apsw.Connection(":memory:")
@@ -167,25 +173,23 @@ def _texts(
     A text with other than ASCII letters may hold them in another spelling, so that all of those are given.
     """
     owner = next((column for column in ("source", "page_id") if column in columns), "NULL")
-    may = " OR ".join(
-        ["octet_length({0}) <> length({0})", *(f"instr(lower({{0}}), ?{n + 1})" for n in range(len(asked)))]
-    )
+    may = " OR ".join(["octet_length({0}) <> length({0})", *(f"{{0}} LIKE ?{n + 1}" for n in range(len(asked)))])
     for column in columns:
         name = f'"{column}"'
         ((count,),) = connection.execute(f"SELECT count(*) FROM \"{table}\" WHERE typeof({name}) = 'text'")  # noqa: S608
         seen.texts_read += int(str(count))
         sql = f"SELECT {owner}, {name} FROM \"{table}\" WHERE typeof({name}) = 'text' AND ({may.format(name)})"  # noqa: S608
-        for whose, text in connection.execute(sql, tuple(asked)):
+        for whose, text in connection.execute(sql, tuple(f"%{one}%" for one in asked)):
             yield (pages.get(whose) if owner == "page_id" else whose), column, str(text)
 
 
-def _bytes_hold(path: Path, fragments: Sequence[bytes], seen: Seen) -> bool:
+def _bytes_hold(path: Path, looked: Sequence[bytes], seen: Seen) -> bool:
     try:
         size = os.path.getsize(path)
         seen.bytes_read += size
         if not size:
             return False
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-            return any(held.find(one) >= 0 for one in fragments)
+            return any(held.find(one) >= 0 for one in looked)
     except (FileNotFoundError, ValueError):
         return False  # it went while we looked: a lock, a socket's file, an empty log
