@@ -88,7 +88,7 @@ MOST_IDS = 100
 TOLD_BY = "wellkept:remember"
 """Who told what was remembered one statement at a time."""
 
-_FOR_GOOD = "only the owner forgets for good, at a terminal: wellkept purge ID. Mode expire keeps the history"
+_FOR_GOOD = "only the owner forgets for good, at a terminal: wellkept purge ID. Nothing was removed"
 
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
 # Joiners stay: Persian, Indic scripts and emoji are written with them.

@@ -75,7 +75,7 @@ def test_what_is_forgotten_or_corrected_says_so(run: Run) -> None:
     assert "wellkept history fact:2" in again.stderr
     refused = run("forget", "fact:1", "--mode", "purge")
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "nothing was removed" in refused.stderr
+    assert "Nothing was removed" in refused.stderr
     assert lines(run("delta", "--since", "5"))[-1].startswith("cursor ")
 
 

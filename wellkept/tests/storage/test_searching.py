@@ -246,6 +246,7 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     store.close()
     connection = apsw.Connection(str(path))
     for statement in (
+        *(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
         "DROP TABLE facts_fts",
         "DROP TABLE written_fts",
         "DROP VIEW written_searched",

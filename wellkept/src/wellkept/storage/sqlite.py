@@ -303,10 +303,8 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM journal",
     "DELETE FROM uses",
     "DELETE FROM replies",
-    "DELETE FROM tombstones",
-    "DELETE FROM purges",
     "DELETE FROM trust_key",
-    "DELETE FROM sources",
+    "DELETE FROM sources",  # and what they forgot
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 

@@ -1,6 +1,6 @@
 -- What was forgotten for good: keyed digests, never a text.
 CREATE TABLE tombstones (
-  source TEXT NOT NULL REFERENCES sources (id),
+  source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   claim BLOB NOT NULL,
   first BLOB NOT NULL,
   words INTEGER NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE tombstones (
 -- A purge that is not at its end. It holds counts and no text, so that whoever opens the file next can go on.
 CREATE TABLE purges (
   id TEXT PRIMARY KEY,
-  source TEXT NOT NULL REFERENCES sources (id),
+  source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
   at INTEGER NOT NULL,
   counts TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
