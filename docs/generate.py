@@ -18,8 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 TEST_FOLDERS = (ROOT / "tests", ROOT / "brainbench" / "tests", ROOT / "wellkept" / "tests")
-SPECIFICATIONS = ("conformance.md", "evidence.md", "wellkept.md")
-_RULE = re.compile(r"^(?:- |\| |\d\. )([CE]-\d{3,4})\b(?: \| | )(.*)$", re.MULTILINE)
+SPECIFICATIONS = ("conformance.md", "evidence.md", "wellkept.md", "trust.md")
+_RULE = re.compile(r"^(?:- |\| |\d\. )((?:[CET]-\d{3,4}|TC-\d\d))\b(?: \| | )(.*)$", re.MULTILINE)
 
 
 def rules(text: str) -> dict[str, str]:
@@ -68,6 +68,8 @@ IN_PART = {
     "E-608": "the twin with renamed names is a check of `brainbench`, not of this rule's margin",
     "E-609": "the reports in `evidence/retrieval` are of the halves on which the weights were chosen, of all lanes "
     "together and of the vectors; none is held out, and `naive` was not run on LongMemEval-S",
+    "T-214": "a confirmation still asks for a word to be typed back, and there is no prompt of the system's own",
+    "T-710": "names in links, and in what other pages say, stay",
     "E-262": "the rows of full-context, BM25, null and always-abstain are runs of their own, not printed beside",
 }
 """Rules that tests prove only in part, and what is missing."""
@@ -79,7 +81,8 @@ def planned() -> str:
     proved = set(marked_ids())
     lines = [f"- {rule}: {_brief(text)}" for rule, text in stated.items() if rule not in proved]
     intro = (
-        "Rules of the specifications ([conformance](conformance.md), [evidence](evidence.md), [wellkept](wellkept.md)) "
+        "Rules of the specifications ([conformance](conformance.md), [evidence](evidence.md), [wellkept](wellkept.md), "
+        "[trust](trust.md)) "
         "that no test proves yet. A rule leaves this page when a test names it."
     )
     parts = [f"- In part: {rule}: {missing}." for rule, missing in IN_PART.items()]

@@ -11,7 +11,7 @@ OTHER = re.compile(r"[ET]-\d{3,4}\Z")
 
 
 def planned_ids(text: str) -> set[str]:
-    return set(re.findall(r"^- ([CE]-\d{3,4}):", text, re.MULTILINE))
+    return set(re.findall(r"^- ((?:[CET]-\d{3,4}|TC-\d\d)):", text, re.MULTILINE))
 
 
 @pytest.fixture

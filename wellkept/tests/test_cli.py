@@ -14,7 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from wellkept.cli import main
+from wellkept.cli import frame, main
 from wellkept.ingest.claude_code import write
 
 ADA = "---\ntitle: Ada Lovelace\ntype: person\n---\nShe wrote the first program.\n"
@@ -406,11 +406,15 @@ def test_a_hook_is_timed_only_with_a_daemon_that_answers(run: Run) -> None:
     refused(run("hook", "time", "Ada?"), 1, "no daemon answers", "wellkept daemon")
 
 
-def test_what_is_kept_is_found_by_its_meaning_once_it_is_embedded(run: Run) -> None:
+def test_a_little_that_was_just_kept_is_found_by_its_meaning_and_much_once_it_is_embedded(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run("put", "n/car", "-", stdin="Somebody took my red automobile.\n")
-    assert run("search", "stolen vehicle").stdout == "nothing found\n"
-    assert run("embed").stdout == "1 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
+    with monkeypatch.context() as much:
+        much.setattr(frame, "FEW", 0)
+        assert run("search", "stolen vehicle").stdout == "nothing found\n"
     assert "n/car" in run("search", "stolen vehicle").stdout
+    assert run("embed").stdout == "0 embedded, 1 of 1 pieces have a vector of all-MiniLM-L6-v2-int8\n"
     assert json.loads(run("embed", "--again", "--json").stdout) == {
         "embedded": 1,
         "vectors": 1,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wellkept.errors import Conflict, InvalidInput, NotFound, Refused, ScopeDenied
+from wellkept.errors import Conflict, InvalidInput, NotFound, ScopeDenied
 from wellkept.memory import LARGEST_METADATA, Memory
 from wellkept.model import CandidateFact, Fact, Message, Page, Told, Trust
 from wellkept.providers.scripted import ScriptedExtractor
@@ -118,7 +118,7 @@ def test_forgetting_nothing_is_never_a_success(memory: Memory) -> None:
 
 def test_a_purge_is_refused_and_says_that_nothing_was_removed(memory: Memory) -> None:
     memory.remember("default", "x y", now=NOW)
-    with pytest.raises(Refused, match="nothing was removed"):
+    with pytest.raises(ScopeDenied, match="Nothing was removed"):
         memory.forget("default", ["fact:1"], mode="purge")
     assert texts(memory, "x y") == ["x y"]
 

@@ -12,7 +12,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -117,6 +117,16 @@ def clear(path: Path) -> int:
                 _rewrite(file, b"")
         _lost_file(path).unlink(missing_ok=True)
         return count
+
+
+def strike(path: Path, goes: Callable[[dict[str, Any]], bool]) -> int:
+    """Delete the rows of which `goes` is true, and every line that is no row; gives how many rows went."""
+    with _reported(path), _locked(path, 2.0) as file:
+        rows = [(line, _read_line(line)) for line in os.pread(file, os.fstat(file).st_size, 0).split(b"\n") if line]
+        kept = [line for line, row in rows if row is not None and not goes(row)]
+        if len(kept) < len(rows):
+            _rewrite(file, b"".join(line + b"\n" for line in kept))
+        return len(rows) - len(kept)
 
 
 def _row(captured: Captured, remote: bool) -> dict[str, object]:

@@ -14,9 +14,10 @@ from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
-from wellkept import recall
+from wellkept import forgetting, recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
+from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, ScopeDenied
+from wellkept.forgetting import Files, Plan, PurgeReceipt
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, is_of, page_slug
 from wellkept.ingest.markdown import parse_page
@@ -74,6 +75,7 @@ from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 from wellkept.trust import Actor, admitted
+from wellkept.trust.gate import Gate, Key
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
@@ -95,6 +97,8 @@ MOST_IDS = 100
 TOLD_BY = "wellkept:remember"
 """Who told what was remembered one statement at a time."""
 
+_FOR_GOOD = "only the owner forgets for good, at a terminal: wellkept purge ID. Nothing was removed"
+
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
 # Joiners stay: Persian, Indic scripts and emoji are written with them.
 _UNSHOWN = regex.compile(r"[^\P{Cf}\u200c\u200d]|[\u2028\u2029]")
@@ -114,7 +118,8 @@ class Memory:
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
     needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
-    opens an embedder or waits for its model.
+    opens an embedder or waits for its model. `key` reads the key to recognise what was forgotten for good, and makes it
+    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store.
     """
 
     def __init__(
@@ -125,8 +130,13 @@ class Memory:
         embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
         arms_off: Collection[str] = recall.OFF,
+        key: Callable[[bool], bytes | None] | None = None,
+        files: Files | None = None,
     ) -> None:
         self.store, self.capture = store, capture
+        self.files = Files() if files is None else files
+        self.key = key
+        self._gate = Gate(store, Key(key))
         self.reranker = reranker
         self.arms_off = frozenset(arms_off)
         self._open_embedder = embedder
@@ -160,6 +170,11 @@ class Memory:
         with self.store.transaction():
             self._check_new(source)
             self.store.add_source(Source(source))
+            self._gate.admit(source, slug)
+            struck = self._gate.page(source, content)
+            if struck != content:
+                content = struck
+                page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
             old = self.store.get_page(source, slug)
             ended = old is not None and old.status in ("expired", "deleted")
             same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
@@ -398,6 +413,7 @@ class Memory:
 
     def _put_fact(self, fact: Fact, moment: datetime) -> WriteReceipt:
         last = self.store.last_fact_id()
+        fact = replace(fact, text=self._gate.admit(fact.source, fact.text))
         ids = self.store.put_facts(fact.source, None, [fact], moment)
         return WriteReceipt(fact.source, None, "created" if ids[0] > last else "unchanged", ids)
 
@@ -489,7 +505,7 @@ class Memory:
         items = _items(source, ids)
         _check_text("reason", reason, LARGEST_FACT)
         if mode == "purge":
-            raise Refused("mode purge is not there yet: nothing was removed. Use mode expire, which keeps the history")
+            raise ScopeDenied(_FOR_GOOD)
         if mode != "expire":
             raise InvalidInput("mode", f"is {mode!r}; use expire")
         cap, moment = admitted(actor, None), _at(now)
@@ -501,6 +517,48 @@ class Memory:
                 mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=actor)
                 self.store.mark(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
+
+    def purge_plan(self, source: str, ids: Sequence[str]) -> Plan:
+        """What `purge` would take out; nothing is changed. NotFound names what is not there."""
+        items = [self._kept(source, item) for item in _items(source, ids)]
+        with self.store.transaction():
+            return forgetting.planned(self.store, source, items)
+
+    def purge(
+        self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None
+    ) -> PurgeReceipt:
+        """Forget pages and facts for good: they, and what they say wherever else the source holds it, are removed.
+
+        What was forgotten is recognised and refused if anybody says it again. ScopeDenied for everybody but the owner.
+        """
+        if actor != "owner":
+            raise ScopeDenied(_FOR_GOOD)
+        items = [self._kept(source, item) for item in _items(source, ids)]
+        receipt = forgetting.purge(self.store, Key(self.key), self.files, source, items, now=_at(now))
+        self.store.index.forget_views()
+        return receipt
+
+    def lift(self, source: str, receipt: str) -> int:
+        """Let what one purge forgot be kept again if somebody says it; how many claims that are. Nothing comes back.
+
+        NotFound when the source has no purge of that id.
+        """
+        check_name("source", source)
+        check_name("receipt", receipt)
+        with self.store.transaction():
+            lifted = self.store.forgetting.lift(source, receipt)
+        if not lifted:
+            raise NotFound(f"there is no purge {receipt!r} in source {source!r}, or it was lifted before")
+        return lifted
+
+    def without_forgotten(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages as `bank` would keep them: with [forgotten] where something was forgotten for good."""
+        check_name("source", source)
+        return self._gate.messages(source, messages)
+
+    def finish_purges(self) -> int:
+        """Bring purges to their end that something ended before; how many are at their end now."""
+        return forgetting.resume(self.store, Key(self.key), self.files)
 
     def correct(
         self,
@@ -836,7 +894,7 @@ class Memory:
         check_name("source", source)
         check_name("session", session)
         self._check_new(source)
-        return writeback.bank(self.store, source, session, messages, extractor=extractor, now=_at(now))
+        return writeback.bank(self.store, source, session, messages, gate=self._gate, extractor=extractor, now=_at(now))
 
     def _capture(
         self,

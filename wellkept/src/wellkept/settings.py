@@ -35,6 +35,8 @@ class Settings:
     data_dir: Path
     socket: Path
     """Where the daemon listens. The install secret and the hooks' log stand beside it."""
+    trust_key: Path | None = None
+    """The key by which what was forgotten for good is recognised. Not in the data directory, so that no copy has it."""
     source: str = OWN
     named: str | None = None
     """The source as somebody named it; None where nobody did. `@project` is that of whatever project one is in."""
@@ -137,7 +139,12 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     if (named := values.pop("source", None)) is not None:
         values |= {"named": named, "source": OWN if named == BY_PROJECT else named}
     found = Settings(
-        data_dir=data_dir, socket=_socket(data_dir, env), transcript_roots=roots, home=_home(env), **values
+        data_dir=data_dir,
+        socket=_socket(data_dir, env),
+        trust_key=_trust_key(env),
+        transcript_roots=roots,
+        home=_home(env),
+        **values,
     )
     keys: dict[str, Any] = {f"{model}_key": env.get(getattr(found, f"{model}_key_env")) or None for model in _MODELS}
     return replace(found, **keys)
@@ -182,18 +189,24 @@ def open_memory(settings: Settings) -> Memory:
     SettingsError if the directory cannot be made, StoreUnavailable if the database cannot be used.
     """
     from wellkept.capture import Capture
+    from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
+    from wellkept.trust.gate import key_file
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
-    return Memory(
+    memory = Memory(
         open_store("sqlite", settings.database),
         capture,
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
+        key=None if settings.trust_key is None else key_file(settings.trust_key),
+        files=Files(settings.data_dir, settings.database, settings.queries),
     )
+    memory.finish_purges()
+    return memory
 
 
 def make_private(directory: Path) -> None:
@@ -213,6 +226,13 @@ def _data_dir(env: Mapping[str, str], given: dict[str, object]) -> Path:
     base = env.get("XDG_DATA_HOME", "")
     root = Path(base) if base.startswith("/") else _home(env) / ".local" / "share"
     return root / "wellkept"
+
+
+def _trust_key(env: Mapping[str, str]) -> Path:
+    if env.get("WELLKEPT_TRUST_KEY"):
+        return _absolute("WELLKEPT_TRUST_KEY", env["WELLKEPT_TRUST_KEY"], env)
+    base = env.get("XDG_CONFIG_HOME", "")
+    return (Path(base) if base.startswith("/") else _home(env) / ".config") / "wellkept" / "trust.key"
 
 
 def _absolute(where: str, text: str, env: Mapping[str, str]) -> Path:

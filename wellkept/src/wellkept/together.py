@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
-from wellkept.errors import NotFound
+from wellkept.errors import InvalidInput, NotFound
+from wellkept.forgetting import Plan, PurgeReceipt
 from wellkept.memory import Memory
 from wellkept.model import (
     Budget,
@@ -55,6 +56,8 @@ class Together(Memory):
             embedder=memory.embedder,
             reranker=memory.reranker,
             arms_off=memory.arms_off,
+            key=memory.key,
+            files=memory.files,
         )
         self.memory, self.also = memory, tuple(also)
 
@@ -246,6 +249,27 @@ class Together(Memory):
     ) -> WriteReceipt:
         """Vouch for an item, wherever it is."""
         return self.memory.confirm(self.holder(source, id), id, actor=actor, now=now)
+
+    def purge_plan(self, source: str, ids: Sequence[str]) -> Plan:
+        """What forgetting them for good would take out of the one source that holds them."""
+        return self.memory.purge_plan(self._keeper(source, ids), ids)
+
+    def purge(
+        self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None
+    ) -> PurgeReceipt:
+        """Forget them for good in the one source that holds them; what others hold stays."""
+        return self.memory.purge(self._keeper(source, ids), ids, actor=actor, now=now)
+
+    def lift(self, source: str, receipt: str) -> int:
+        """Let be kept again what a purge forgot, in whichever source that was."""
+        return self._first(source, lambda one: self.memory.lift(one, receipt))  # type: ignore[no-any-return]
+
+    def _keeper(self, source: str, ids: Sequence[str]) -> str:
+        """The one source that holds all of them."""
+        keepers = [one for one, _ in self._sorted(source, ids)]
+        if len(keepers) > 1:
+            raise InvalidInput("ids", f"are of several sources ({', '.join(keepers)}); name those of one at a time")
+        return keepers[0]
 
     def cite(
         self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None, **how: Any

@@ -234,7 +234,7 @@ VERBS: Mapping[str, Verb] = _verbs(
         "Let facts or pages be current no longer. Their history is kept.",
         (
             _IDS,
-            Argument("mode", "purge is refused so far.", default="expire", choices=("expire", "purge")),
+            Argument("mode", "purge is the owner's, at a terminal.", default="expire", choices=("expire", "purge")),
             _REASON,
         ),
     ),

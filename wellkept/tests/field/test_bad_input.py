@@ -54,7 +54,7 @@ UNUSABLE: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "an unknown fact": ("history", {"id": "fact:999999999999999999"}, "not_found"),
     "an empty id": ("forget", {"ids": [""]}, "invalid_params"),
     "too many ids": ("forget", {"ids": [f"p{n}" for n in range(101)]}, "invalid_params"),
-    "purging": ("forget", {"ids": ["kept"], "mode": "purge"}, "refused"),
+    "purging": ("forget", {"ids": ["kept"], "mode": "purge"}, "scope_denied"),
     "a page in the place of a fact": ("remember", {"text": "x", "replaces": "kept"}, "invalid_params"),
     "a fact that replaces none": ("remember", {"text": "x", "replaces": "fact:99999999"}, "not_found"),
     "a correction without its text": ("correct", {"id": "kept", "action": "revise"}, "invalid_params"),

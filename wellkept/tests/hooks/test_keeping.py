@@ -303,3 +303,21 @@ def test_what_its_owner_has_forgotten_is_not_brought_back(memory: Memory) -> Non
     assert keep(memory, "default", Heard("s", (*said, turn("user", "Something else.", 2))), NOW) == 1
     assert memory.get_page("default", "conversations/s").status == "deleted"
     assert all_parts(memory)[1] == [("user", "Something else.")]
+
+
+def test_a_harness_that_goes_on_telling_what_was_forgotten_for_good_is_not_heard_in_that() -> None:
+    memory = Memory(open_store("sqlite", ":memory:"), key=lambda _: b"k" * 32)
+    claim = "the vault code is plum seven nine"
+    said = [Message("user", f"Keep in mind: {claim}!"), Message("assistant", "I will.")]
+    assert keep(memory, "default", Heard("s", tuple(said)), NOW) == 2
+    memory.remember("default", claim)
+    memory.purge("default", ["fact:1"])
+    said += [Message("user", "Thanks."), Message("assistant", f"Was it that {claim}?")]
+    assert keep(memory, "default", Heard("s", tuple(said)), NOW) == 2
+    kept = parse_page(memory.get_page("default", page_slug("s")).content)
+    assert [one.text for one in kept] == [
+        "Keep in mind: [forgotten]!",
+        "I will.",
+        "Thanks.",
+        "Was it that [forgotten]?",
+    ]

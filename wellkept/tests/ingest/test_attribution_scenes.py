@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from wellkept.ingest import writeback
 from wellkept.ingest.markdown import parse_page
-from wellkept.ingest.writeback import bank
-from wellkept.model import CandidateFact, Message, Trust
+from wellkept.model import CandidateFact, Message, Trust, WriteReceipt
 from wellkept.providers.scripted import ScriptedExtractor
-from wellkept.storage import open_store
+from wellkept.storage import Store, open_store
+from wellkept.trust.gate import Gate, Key
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def bank(store: Store, *how: Any, **more: Any) -> WriteReceipt:
+    return writeback.bank(store, *how, gate=Gate(store, Key(None)), **more)
 
 
 @dataclass(frozen=True, slots=True)

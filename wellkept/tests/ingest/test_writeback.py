@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput, WellkeptError
+from wellkept.ingest import writeback
 from wellkept.ingest.conversation import parse_page as parse_conversation
 from wellkept.ingest.markdown import parse_page
-from wellkept.ingest.writeback import bank
-from wellkept.model import CandidateFact, Fact, Message, Provenance, Source, Trust
+from wellkept.model import CandidateFact, Fact, Message, Provenance, Source, Trust, WriteReceipt
 from wellkept.providers import Segment
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
 from wellkept.storage.sqlite import SqliteStore
+from wellkept.trust.gate import Gate, Key
 
 START = datetime(2026, 3, 2, 17, 0, 30, tzinfo=UTC)
 NOW = datetime(2026, 3, 3, tzinfo=UTC)
@@ -34,6 +35,10 @@ SCRIPT = [
     CandidateFact("I owe Mira Oland a list", "commitment", "her", "I owe her a list"),
     CandidateFact("Mira Oland moves in May", "event", "She", "She moves in May."),
 ]
+
+
+def bank(store: Store, *how: Any, **more: Any) -> WriteReceipt:
+    return writeback.bank(store, *how, gate=Gate(store, Key(None)), **more)
 
 
 @pytest.fixture

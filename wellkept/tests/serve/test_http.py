@@ -316,7 +316,7 @@ def test_the_verbs_answer_as_they_do_in_python(served: Served) -> None:
     assert served.said("POST", "/memory/forget", {"ids": ["fact:2"]})["forgotten"] == ["fact:2"]
     assert served.said("GET", "/memory/fact:1/history")["superseded_by"] == "fact:2"
     assert len(served.said("GET", "/memory/export")["items"]) == 3
-    refused(served.ask("POST", "/memory/forget", {"ids": ["fact:2"], "mode": "purge"}), 409, "refused")
+    refused(served.ask("POST", "/memory/forget", {"ids": ["fact:2"], "mode": "purge"}), 403, "scope_denied")
     refused(served.ask("POST", "/memory/confirm", {"id": "people/ada"}), 403, "scope_denied")
 
 

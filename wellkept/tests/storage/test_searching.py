@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -28,6 +28,7 @@ from wellkept.storage.schema import APPLICATION_ID, migrations
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.storage.view import NO_TIME, PageEntry, View, dots, packed_signs
 
+TakeBack = Callable[[Path, int], None]
 WHO = EmbedderId("small", 70)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -294,7 +295,7 @@ def test_looking_for_what_a_turn_speaks_of_takes_no_longer_with_many_conversatio
     assert steps[1] <= steps[0] + 8
 
 
-def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path: Path) -> None:
+def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path: Path, take_back: TakeBack) -> None:
     path = tmp_path / "old.db"
     store = SqliteStore(path)
     put_as(store, "a", "note", "kiln")
@@ -302,26 +303,7 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     told = Provenance("note", None, "conversations/x")
     store.put_facts("default", None, [Fact(None, "default", "Der Töpferofen", "a", "fact", told)], NOW)
     store.close()
-    connection = apsw.Connection(str(path))
-    for statement in (
-        "DROP TABLE fact_signs",
-        "DROP TABLE fact_vectors",
-        "DROP INDEX facts_to_embed",
-        "ALTER TABLE facts DROP COLUMN embedded",
-        "DROP TRIGGER chunk_removed",
-        "ALTER TABLE clock DROP COLUMN cleared",
-        "DROP TABLE statements_fts",
-        "DROP TABLE statements",
-        "DROP TABLE facts_fts",
-        "DROP TABLE written_fts",
-        "DROP VIEW written_searched",
-        *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
-        "ALTER TABLE chunks DROP COLUMN answer",
-        "ALTER TABLE journal DROP COLUMN actor",
-        "DELETE FROM schema_version WHERE version >= 4",
-    ):
-        list(connection.execute(statement))
-    connection.close()
+    take_back(path, 4)
     store = SqliteStore(path)
     assert openings(store, "kil") == {"kil": ["a"]}
     assert [held for held, _ in store.facts_saying("default", ["topferofen", "soup"], 9)] == [1]
@@ -331,7 +313,9 @@ def test_a_store_of_before_the_indexes_is_opened_with_all_that_it_says(tmp_path:
     sound(store)
 
 
-def test_what_was_said_before_there_were_statements_is_found_where_it_is_known_who_said_it(tmp_path: Path) -> None:
+def test_what_was_said_before_there_were_statements_is_found_where_it_is_known_who_said_it(
+    tmp_path: Path, take_back: TakeBack
+) -> None:
     path = tmp_path / "old.db"
     memory = Memory(SqliteStore(path))
     memory.bank(
@@ -339,14 +323,10 @@ def test_what_was_said_before_there_were_statements_is_found_where_it_is_known_w
     )
     memory.bank("default", "unknown", [Message("user", "Staging is on 1."), Message("assistant", "Staging is on 2.")])
     memory.close()
+    take_back(path, 7)
     connection = apsw.Connection(str(path))
-    for statement in (
-        "DROP TABLE statements_fts",
-        "DROP TABLE statements",
-        "UPDATE chunks SET answer = 0 WHERE page_id IN (SELECT id FROM pages WHERE slug = 'conversations/unknown')",
-        "DELETE FROM schema_version WHERE version >= 6",
-    ):
-        list(connection.execute(statement))
+    unknown = "UPDATE chunks SET answer = 0 WHERE page_id IN (SELECT id FROM pages WHERE slug = ?)"
+    list(connection.execute(unknown, ("conversations/unknown",)))
     connection.close()
     store = SqliteStore(path)
     found = store.find_statements("default", ["stag", "up"], 9)

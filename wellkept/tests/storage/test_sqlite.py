@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -225,14 +225,14 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_to_be_written(mode: in
         shutil.rmtree(folder)
 
 
-def test_a_file_of_before_a_step_that_may_only_be_read_says_what_it_needs() -> None:
+def test_a_file_of_before_a_step_that_may_only_be_read_says_what_it_needs(
+    take_back: Callable[[Path, int], None],
+) -> None:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     try:
         path = folder / "memory.db"
         SqliteStore(path).close()
-        connection = apsw.Connection(str(path))
-        list(connection.execute("DELETE FROM schema_version WHERE version = 6"))
-        connection.close()
+        take_back(path, 10)
         path.chmod(0o444)
         folder.chmod(0o555)
         assert "was written by an older wellkept, and may not be written" in as_nobody(path)

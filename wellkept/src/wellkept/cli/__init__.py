@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Put right": {
         "forget": "wellkept.cli.verbs:forget",
+        "purge": "wellkept.cli.purging:purge",
         "correct": "wellkept.cli.verbs:correct",
         "confirm": "wellkept.cli.confirming:confirm",
         "history": "wellkept.cli.verbs:history",

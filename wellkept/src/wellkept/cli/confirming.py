@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import common, opened, report, shown, written
+from wellkept.cli.frame import common, opened, report, shown, visible, written
 from wellkept.errors import NeedsTerminal, Refused
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
@@ -36,7 +36,7 @@ def confirm(id: str, as_json: bool, source: str | None, data_dir: Path | None) -
         item = shown(memory.history(scope, id).item)
         text = str(item.get("content") or item.get("text")).strip()
         click.echo(f"{item['id']} ({item['label']}, origin {item['content_origin'] or 'not said'})")
-        click.echo(_visible(text[:_SHOWN_CHARS]) + (" ..." if len(text) > _SHOWN_CHARS else ""))
+        click.echo(visible(text[:_SHOWN_CHARS]) + (" ..." if len(text) > _SHOWN_CHARS else ""))
         if not typed_back("vouch for it"):
             raise Refused("confirm: that was not the word; nothing was changed")
         receipt = shown(memory.confirm(scope, id))
@@ -52,8 +52,3 @@ def typed_back(what: str) -> bool:
     """Whether the person at the terminal types back a word that is shown for this."""
     word = "".join(secrets.choice(_LETTERS) for _ in range(5))
     return bool(click.prompt(f"Type {word} to {what}", default="", show_default=False) == word)
-
-
-def _visible(text: str) -> str:
-    """The text with what does not show, or would move the cursor, written out."""
-    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)

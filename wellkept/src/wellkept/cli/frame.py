@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _SCOPE = "wellkept.scope"
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+FEW = 64
+"""So many pieces without a vector are no work for a command."""
 
 
 class BadFile(click.ClickException):
@@ -83,11 +87,23 @@ def ask(name: str, arguments: Mapping[str, object], source: str | None, data_dir
 
     with opened(source, data_dir) as (memory, scope):
         given = {key: value for key, value in arguments.items() if value is not None}
+        if name in ("recall", "search"):
+            _catch_up(memory)
         found = call(memory, name, given, Caller(scope, "owner"))
         click.get_current_context().meta[_SCOPE] = scope
         if not any(scope == known.id for known in memory.store.sources()) and not getattr(memory, "also", ()):
             click.echo(f"wellkept: nothing was ever kept in source {scope!r}", err=True)
     return found
+
+
+def _catch_up(memory: Memory) -> None:
+    """Give the little that waits its vector, so that it is found by meaning without a daemon."""
+    from wellkept.errors import WellkeptError
+
+    with suppress(WellkeptError):
+        _, waiting = memory.store.index.vector_counts()
+        if 0 < waiting <= FEW and not memory.store.read_only:
+            memory.embed_waiting()
 
 
 def elsewhere(item: Mapping[str, Any]) -> str:
@@ -101,6 +117,11 @@ def shown(value: object) -> Any:
     from wellkept import wire
 
     return wire.shown(value)
+
+
+def visible(text: str) -> str:
+    """The text with what does not show, or would move the cursor, written out."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)
 
 
 def written(receipt: Mapping[str, Any]) -> str:

@@ -133,9 +133,15 @@ def keep(
     NotYet then.
     """
     number, before, open_part = run(lambda: _kept_so_far(memory, source, heard.session))
-    fresh = _bare_messages(heard)
+
+    def said(whom: Heard) -> tuple[Message, ...]:
+        messages = _bare_messages(whom)
+        found: tuple[Message, ...] = run(lambda: memory.without_forgotten(source, messages))
+        return found
+
+    fresh = said(heard)
     if heard.more is not None and follows(before, fresh) is None:
-        fresh = _bare_messages(heard.more())
+        fresh = said(heard.more())
     rest = list(unkept(before, fresh))
     kept = 0
     while kept < len(rest):

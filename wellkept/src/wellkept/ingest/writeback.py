@@ -19,6 +19,7 @@ from wellkept.providers import Extractor, Segment
 from wellkept.providers.quotes import plain
 from wellkept.scrub import without_keys
 from wellkept.storage import Store
+from wellkept.trust.gate import Gate
 
 TOLD_BY = "wellkept:writeback"
 
@@ -29,6 +30,7 @@ def bank(
     session: str,
     messages: Sequence[Message],
     *,
+    gate: Gate,
     extractor: Extractor | None = None,
     now: datetime,
 ) -> WriteReceipt:
@@ -36,19 +38,21 @@ def bank(
 
     The same session again replaces the page; its facts that are no longer read in it are expired. Without an
     extractor, or when it fails (degraded "extractor_failed"), the facts stay as they were. A candidate whose quote
-    nobody said is left out (degraded "quote_not_found"). A session that says nothing changes nothing. Raises
+    nobody said is left out (degraded "quote_not_found"); what was forgotten for good stays so.
+    A session that says nothing changes nothing. Raises
     InvalidInput when `session` is empty.
     """
     if not session:
         raise InvalidInput("session", "it is empty; give the id of the conversation")
-    said = [_plain(message) for message in messages if message.text.strip()]
+    said = gate.messages(source, [_plain(message) for message in messages if message.text.strip()])
     if not said:
         return WriteReceipt(source, None, "unchanged")
     slug = page_slug(session)
     told = _told(store, source, session, slug, said, extractor)
     with store.transaction():
-        status = _put_page(store, source, slug, said, now)
-        return _put_facts(store, source, slug, told, status, now)
+        # Again, as something may have been forgotten since.
+        status = _put_page(store, source, slug, gate.messages(source, said), now)
+        return _put_facts(store, source, slug, _still(gate, source, told), status, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,14 @@ def _once(facts: Iterable[Fact]) -> Iterable[Fact]:
         if fact.text:
             seen.setdefault((norm(fact.text) or fact.text, fact.entity), fact)
     return seen.values()
+
+
+def _still(gate: Gate, source: str, told: _Told) -> _Told:
+    """What was told without what was forgotten for good."""
+    forgotten = gate.forgotten(source)
+    if told.facts is None or not forgotten:
+        return told
+    return replace(told, facts=tuple(fact for fact in told.facts if not forgotten.spans(fact.text)))
 
 
 def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now: datetime) -> Change:

@@ -6,7 +6,7 @@ does not rank, decide or label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -113,6 +113,88 @@ class SearchIndex(Protocol):
         """Forget all vectors and whose they were; every chunk and fact waits again."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoneRow:
+    """What a store keeps of a claim that was forgotten for good, and by which purge."""
+
+    source: str
+    claim: bytes
+    first: bytes
+    words: int
+    purge: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A text that a source holds: in which store, under which key."""
+
+    store: str
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A purge under way; `counts` is JSON of numbers only."""
+
+    id: str
+    source: str
+    at: datetime
+    counts: str
+
+
+class Forgetting(Protocol):
+    """What forgetting for good needs of an engine. What changes it is called within a transaction of the store."""
+
+    def stones(self, source: str) -> tuple[StoneRow, ...]:
+        """What is kept of the claims that the source forgot."""
+
+    def add_stones(self, stones: Sequence[StoneRow], at: datetime) -> None:
+        """Keep what is to be recognised; one that is there stays as it is."""
+
+    def lift(self, source: str, purge: str) -> int:
+        """Take away what one purge left to recognise; how many claims that were."""
+
+    def proof(self) -> bytes | None:
+        """What tells the key of the digests; None where there is none yet."""
+
+    def keep_proof(self, proof: bytes) -> None:
+        """Tie the store to a key. One that is tied stays so."""
+
+    def texts(self, source: str) -> Iterator[Held]:
+        """Every text that the source holds, with where it stands."""
+
+    def erase_fact(self, source: str, number: int) -> None:
+        """Take a fact out, with all that was said of it and every line of its history."""
+
+    def erase_page(self, source: str, slug: str) -> None:
+        """Take a page out, with its pieces, names, vectors, history and all that was said of it."""
+
+    def rewrite(self, held: Held, source: str, text: str) -> None:
+        """Put another text in the place of one of the journal, of what was answered, or of a turn's id."""
+
+    def forget_history_of(self, source: str, slug: str, last: int) -> None:
+        """Let no line of a page's journal beyond `last` hold what the page said before."""
+
+    def last_line(self) -> int:
+        """The newest line of the journal."""
+
+    def begin(self, job: Job) -> None:
+        """Keep that a purge is under way."""
+
+    def jobs(self) -> tuple[tuple[str, str], ...]:
+        """The purges that are not at their end: id and source."""
+
+    def end(self, job: str) -> None:
+        """The purge is at its end."""
+
+    def image(self) -> bytes:
+        """All that the store holds, as the bytes of a database: of one that has no file."""
+
+    def settle(self, *, anew: bool) -> bool:
+        """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
+
+
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
 
@@ -122,6 +204,10 @@ class Store(Protocol):
 
     read_only: bool
     """It can be read, and refuses every write with StoreUnavailable."""
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """What forgetting for good needs."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""

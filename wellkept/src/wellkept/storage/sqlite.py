@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Forgetting, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -365,14 +365,13 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM fact_vectors",
     "DELETE FROM embedders",
     "DELETE FROM names",
-    "DELETE FROM timeline",
-    "DELETE FROM page_texts",
-    "DELETE FROM pages",  # and what was stated there
+    "DELETE FROM pages",  # and their texts, timelines and what was stated there
     "DELETE FROM facts",
     "DELETE FROM journal",
     "DELETE FROM uses",
     "DELETE FROM replies",
-    "DELETE FROM sources",
+    "DELETE FROM trust_key",
+    "DELETE FROM sources",  # and what they forgot
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 
@@ -464,6 +463,24 @@ class SqliteStore:
                 )
             )
         return self._search
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """What forgetting for good needs."""
+        # Here, as it is seldom needed.
+        from wellkept.storage.forgetting import Access, SqliteForgetting
+
+        return SqliteForgetting(
+            Access(
+                select=self._select,
+                change=self._change,
+                each=self._each,
+                clear_page=self._clear_page,
+                outside=self._outside,
+                image=lambda: self._writer.serialize("main"),
+                microseconds=lambda at: cast(int, _moment("at", at)),
+            )
+        )
 
     # -- transactions
 
@@ -1157,6 +1174,17 @@ class SqliteStore:
 
     def _change(self, sql: str, values: _Values = ()) -> list[_Row]:
         return self._run(self._writer, sql, values)
+
+    def _each(self, sql: str, values: _Values = ()) -> Iterator[_Row]:
+        """The rows one by one, as this transaction sees them."""
+        try:
+            yield from self._writer.execute(sql, values)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            raise self._unavailable(error) from error
+
+    def _outside(self, sql: str) -> list[_Row]:
+        with self._writes:
+            return self._run(self._writer, sql)
 
     def _change_many(self, sql: str, rows: Sequence[_Values]) -> None:
         try:

@@ -1,0 +1,108 @@
+"""Forgetting for good, which only the owner may ask for, at a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wellkept.cli.frame import common, opened, report, settings_of, shown, visible
+from wellkept.errors import NeedsTerminal
+
+if TYPE_CHECKING:
+    from wellkept.forgetting import Plan
+
+_SHOWN = 20
+_SHOWN_CHARS = 200
+
+
+@click.command()
+@click.argument("ids", nargs=-1)
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
+@click.option("--lift", metavar="RECEIPT", help="Let what that purge forgot be kept again if somebody says it.")
+@common
+def purge(
+    ids: tuple[str, ...], dry_run: bool, lift: str | None, as_json: bool, source: str | None, data_dir: Path | None
+) -> None:
+    """Forget for good: remove facts and pages, and what they say wherever else it is kept.
+
+    Other pages, conversations, history, word indexes, vectors and captured questions are searched, also for other
+    spellings; there [forgotten] takes its place. If somebody says it again it is not kept. A receipt tells what was
+    removed and what no program can reach, as backups.
+
+    Only a terminal will do, and your passphrase, which you choose the first time.
+
+    \b
+    Examples:
+      wellkept purge fact:3 --dry-run
+      wellkept purge fact:3
+      wellkept purge people/ada-lovelace --json
+      wellkept purge --lift 9f86d081884c7d659a2feaa0c55ad015
+    """
+    if bool(ids) == (lift is not None):
+        raise click.UsageError("give the ids of what is to be forgotten, or --lift RECEIPT")
+    if not dry_run and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NeedsTerminal("purge: only a person at a terminal may do this; run it there, without a pipe")
+    with opened(source, data_dir) as (memory, scope):
+        if lift is not None:
+            _ask(source, data_dir)
+            lifted = memory.lift(scope, lift)
+            report(as_json, {"lifted": lifted}, f"{lifted} claims may be kept again; nothing came back by itself")
+            return
+        plan = memory.purge_plan(scope, ids)
+        if dry_run:
+            report(as_json, _planned(plan), "\n".join(_lines(plan)))
+            return
+        click.echo("\n".join(_lines(plan)), err=as_json)
+        _ask(source, data_dir)
+        receipt = shown(memory.purge(scope, ids))
+    report(as_json, receipt, "\n".join(_told(receipt)))
+    if receipt["status"] != "complete":
+        sys.exit(1 if receipt["status"] == "residual" else 2)
+
+
+def _ask(source: str | None, data_dir: Path | None) -> None:
+    from wellkept.trust.passphrase import Passphrase
+
+    key = settings_of(source, data_dir).trust_key
+    if key is None:
+        raise NeedsTerminal("purge: there is no place for a passphrase")
+    passphrase = Passphrase(key.with_name("passphrase.json"))
+    if not passphrase.is_set():
+        click.echo("Choose a passphrase. It is asked whenever something is to be done that only you may do.", err=True)
+        passphrase.choose(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
+        return
+    passphrase.check(click.prompt("Passphrase", hide_input=True, err=True))
+
+
+def _planned(plan: Plan) -> dict[str, Any]:
+    stores = Counter(copy.held.store for copy in plan.copies)
+    return {"source": plan.source, "items": list(plan.items), "claims": list(plan.claims), "found_in": dict(stores)}
+
+
+def _lines(plan: Plan) -> list[str]:
+    lines = [f"to forget in {plan.source}: {', '.join(plan.items)}", "what they say, wherever else it stands:"]
+    lines += [f"  {visible(claim[:_SHOWN_CHARS])}" for claim in plan.claims[:_SHOWN]]
+    if len(plan.claims) > _SHOWN:
+        lines.append(f"  and {len(plan.claims) - _SHOWN} more")
+    lines.append("found in:")
+    for copy in plan.copies[:_SHOWN]:
+        lines.append(f"  {copy.held.store}  {visible(copy.item or copy.held.key)}")
+    if len(plan.copies) > _SHOWN:
+        lines.append(f"  and {len(plan.copies) - _SHOWN} more")
+    return lines
+
+
+def _told(receipt: dict[str, Any]) -> list[str]:
+    lines = [f"{receipt['status']}: receipt {receipt['id']}"]
+    for store in receipt["stores"]:
+        left = f", {store['left']} LEFT" if store["left"] else ""
+        lines.append(f"  {store['name']}: {store['found']} {store['method']}{left}")
+    lines.append(f"looked for afterwards in {receipt['texts_read']} texts and {receipt['bytes_read']} bytes")
+    if receipt["status"] == "pending":
+        lines.append("another process still reads the database; what was removed is gone from it when that ends")
+    lines.append("not reached: " + "; ".join(receipt["out_of_reach"]))
+    return lines

@@ -1,0 +1,125 @@
+"""What is looked at before anything is written: so far, whether it was forgotten for good."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from wellkept.errors import Refused, StoreUnavailable
+from wellkept.model import Message
+from wellkept.storage import Store
+from wellkept.trust.forgotten import KEY_BYTES, MARK, Forgotten, Tombstone
+from wellkept.trust.normal import words
+
+
+class Key:
+    """The key of the digests, read when it is first needed. A memory without one cannot forget for good.
+
+    StoreUnavailable when the key that a memory's digests were made with is not to be had: then nothing is written,
+    since what was forgotten could not be recognised.
+    """
+
+    def __init__(self, read: Callable[[bool], bytes | None] | None) -> None:
+        self._read = read
+
+    def made(self, store: Store) -> bytes:
+        """The key, made if there is none yet."""
+        found = None if self._read is None else self._read(store.forgetting.proof() is None)
+        if found is None:
+            raise Refused("this memory was opened without a key to recognise what is forgotten; nothing was removed")
+        return self._checked(store, found)
+
+    def known(self, store: Store) -> bytes:
+        """The key that the digests of this store were made with."""
+        found = None if self._read is None else self._read(False)
+        if found is None:
+            raise StoreUnavailable("the trust key", "it is not there, so that what was forgotten cannot be recognised; "
+                                   "put it back, or open the memory as before")  # fmt: skip
+        return self._checked(store, found)
+
+    @staticmethod
+    def _checked(store: Store, key: bytes) -> bytes:
+        proof = store.forgetting.proof()
+        if proof is not None and not hmac.compare_digest(proof, proof_of(key)):
+            raise StoreUnavailable("the trust key", "it is not the one that this memory was used with; put that back")
+        return key
+
+
+def key_file(path: Path) -> Callable[[bool], bytes | None]:
+    """Reads the key from a file of its owner's only, and makes it when told so.
+
+    StoreUnavailable when it cannot be used: then nothing is written, since nothing could be recognised.
+    """
+
+    def read(make: bool) -> bytes | None:
+        try:
+            if make and not path.exists():
+                _make(path)
+            mode = path.stat().st_mode & 0o777
+            if mode & 0o077:
+                raise StoreUnavailable(path, f"others may read this key (mode {mode:o}). Run: chmod 600 {path}")
+            key = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreUnavailable.for_file(path, error) from None
+        if len(key) != KEY_BYTES:
+            raise StoreUnavailable(path, f"the key has {len(key)} bytes instead of {KEY_BYTES}. Put the right one back")
+        return key
+
+    return read
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(fresh, path)  # of two that make it at once one wins, and both read that
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink()
+
+
+def proof_of(key: bytes) -> bytes:
+    """What a store keeps to know its key again."""
+    return hmac.digest(key, b"proof", "sha256")
+
+
+class Gate:
+    """Keeps what was forgotten from being written again. Used within the transaction that writes."""
+
+    def __init__(self, store: Store, key: Key) -> None:
+        self._store, self._key = store, key
+
+    def forgotten(self, source: str) -> Forgotten:
+        """What recognises the claims that a source forgot."""
+        rows = self._store.forgetting.stones(source)
+        stones = [Tombstone(row.source, row.words, row.claim, row.first) for row in rows]
+        return Forgotten(lambda: self._key.known(self._store), source, stones)
+
+    def admit(self, source: str, text: str) -> str:
+        """The text with MARK in place of what was forgotten. Refused when nothing else would be left of it."""
+        kept = self.forgotten(source).struck(text)
+        if kept != text and not words(kept.replace(MARK, " ")):
+            raise Refused(
+                "this was forgotten for good, and is not kept again. To allow it: wellkept purge --lift RECEIPT"
+            )
+        return kept
+
+    def page(self, source: str, content: str) -> str:
+        """A page's Markdown with MARK in place of what was forgotten."""
+        return self.forgotten(source).struck(content)
+
+    def messages(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The turns of a conversation, each with MARK in place of what was forgotten."""
+        known = self.forgotten(source)
+        return tuple(replace(one, text=known.struck(one.text)) for one in messages) if known else tuple(messages)

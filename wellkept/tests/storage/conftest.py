@@ -1,0 +1,43 @@
+"""Files as earlier versions left them: what each step of the schema added is taken away again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+UNDO: Mapping[int, Sequence[str]] = {
+    10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
+    9: (
+        "DROP TABLE fact_signs",
+        "DROP TABLE fact_vectors",
+        "DROP INDEX facts_to_embed",
+        "ALTER TABLE facts DROP COLUMN embedded",
+    ),
+    8: ("DROP TRIGGER chunk_removed", "ALTER TABLE clock DROP COLUMN cleared"),
+    7: ("DROP TABLE statements_fts", "DROP TABLE statements"),
+    6: ("ALTER TABLE journal DROP COLUMN actor",),
+    5: ("ALTER TABLE chunks DROP COLUMN answer",),
+    4: (
+        "DROP TABLE facts_fts",
+        "DROP TABLE written_fts",
+        "DROP VIEW written_searched",
+        *(f"DROP INDEX facts_{name}" for name in ("of_session", "told_in", "by_age", "by_validity")),
+    ),
+}
+"""A step -> what takes away what it added, the newest step first."""
+
+
+@pytest.fixture
+def take_back() -> Callable[[Path, int], None]:
+    """Makes a file what it was before a step and all later ones."""
+
+    def back(path: Path, step: int) -> None:
+        connection = apsw.Connection(str(path))
+        for number, statements in UNDO.items():
+            for statement in statements if number >= step else ():
+                list(connection.execute(statement))
+        list(connection.execute("DELETE FROM schema_version WHERE version >= ?", (step,)))
+        connection.close()
+
+    return back
