@@ -318,6 +318,7 @@ class MemoryContract:
     def test_items_of_sources_are_kept_apart(self, memory: System) -> None:
         self._needs(memory, Capability.ADD, Capability.SOURCES)
         self._add(memory, _BEES, ELSEWHERE)
+        self._add(memory, _ORGANS)
         found = [row.text for row in memory.find_items(HERE, "bees", HITS)]
         _expect(_BEES not in found, f"find_items in source {HERE!r} gives an item of source {ELSEWHERE!r}")
 

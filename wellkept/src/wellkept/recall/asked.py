@@ -50,7 +50,7 @@ _APOSTROPHE = regex.compile(r"['’]")
 
 @lru_cache(maxsize=4)
 def asked_in(query: str) -> str:
-    """The question in a long query; the whole of one that holds none.
+    r"""The question in a long query; the whole of one that holds none.
 
     >>> asked_in("ERROR at 12 in relay.py\n" * 40 + "Where is the relay?")
     'Where is the relay?'
