@@ -180,6 +180,21 @@ def test_a_chunk_that_is_gone_when_its_vector_comes_gets_none() -> None:
     assert store.index.vectors(ids)[0].tolist() == ids[1:]
 
 
+@pytest.mark.req("TC-14")
+def test_a_vector_of_what_a_chunk_said_before_is_not_kept_for_what_it_says_now() -> None:
+    store = SqliteStore(":memory:")
+    put(store, "a", "the vault code is plum")
+    (read,) = store.index.waiting(0, 9)
+    put(store, "a", "[forgotten]")
+    (now,) = store.index.waiting(0, 9)
+    assert (now.id, now.text) == (read.id, "[forgotten]"), "the id of a chunk is used again"
+    ones = np.ones((1, 70), np.float32)
+    assert store.index.put_vectors(WHO, [read.id], ones, texts={read.id: read.text}) == 0
+    assert store.index.vectors([now.id])[0].tolist() == []
+    assert store.index.waiting(0, 9) == (now,)
+    assert store.index.put_vectors(WHO, [now.id], ones, texts={now.id: now.text}) == 1
+
+
 @pytest.mark.field("LIM-05")
 def test_vectors_of_another_model_are_refused_with_the_command_that_replaces_them() -> None:
     store = SqliteStore(":memory:")

@@ -48,7 +48,8 @@ def embed_waiting(
         while not stop() and (waiting := store.index.waiting(after, AT_ONCE, what)):
             read = [(one.id, text) for one in waiting for text in read_apart(one.text)]
             vectors = embedder.embed([text for _, text in read])
-            done += store.index.put_vectors(embedder.id, [id_ for id_, _ in read], vectors, what)
+            said = {one.id: one.text for one in waiting}
+            done += store.index.put_vectors(embedder.id, [id_ for id_, _ in read], vectors, what, said)
             after = waiting[-1].id
             progress(done)
     return done

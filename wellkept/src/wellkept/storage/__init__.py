@@ -93,10 +93,16 @@ class SearchIndex(Protocol):
         """The ids that have vectors, each as often as it has some, and the vectors."""
 
     def put_vectors(
-        self, who: EmbedderId, ids: Sequence[int], vectors: NDArray[np.float32], what: Embedded = "chunk"
+        self,
+        who: EmbedderId,
+        ids: Sequence[int],
+        vectors: NDArray[np.float32],
+        what: Embedded = "chunk",
+        texts: Mapping[int, str] | None = None,
     ) -> int:
         """Keep the vectors of what is still there, the first of each that of all of it; of how many chunks or facts.
 
+        With `texts`, what was read of each, one that says something else now gets none.
         The vectors of one stand one after the other. EmbedderMismatch for another model's.
         """
 

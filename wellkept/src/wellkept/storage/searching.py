@@ -64,7 +64,7 @@ SELECT sum(have), sum(there) FROM (
 
 @dataclass(frozen=True, slots=True)
 class _Statements:
-    """How vectors of one kind are kept: what waits, which of some ids are there, both inserts, what is done after."""
+    """How vectors of one kind are kept: what waits, what some ids say now, both inserts, what is done after."""
 
     waiting: str
     there: str
@@ -73,11 +73,13 @@ class _Statements:
     after: tuple[str, ...]
 
 
+# A fact that does not name whom it is about is read with the name.
+_FACT_READ = "iif(mention IS NULL OR instr(text, mention), text, mention || ': ' || text)"
 _EMBEDDED: Mapping[Embedded, _Statements] = {
     "chunk": _Statements(
         "SELECT c.id, c.text FROM chunks AS c INDEXED BY chunks_to_embed CROSS JOIN pages AS p ON p.id = c.page_id "
         "WHERE c.embedded = 0 AND p.status = 'active' AND c.id > ? ORDER BY c.id LIMIT ?",
-        "SELECT c.id FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value",
+        "SELECT c.id, c.text FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value",
         "INSERT OR REPLACE INTO vectors SELECT ?, id, ? FROM embedders",
         "INSERT OR REPLACE INTO vector_signs VALUES (?, ?)",
         (
@@ -87,11 +89,10 @@ _EMBEDDED: Mapping[Embedded, _Statements] = {
             "(SELECT page_id FROM chunks WHERE id IN (SELECT value FROM json_each(?)))",
         ),
     ),
-    # A fact that does not name whom it is about is read with the name.
     "fact": _Statements(
-        "SELECT id, iif(mention IS NULL OR instr(text, mention), text, mention || ': ' || text) "
-        "FROM facts INDEXED BY facts_to_embed WHERE embedded = 0 AND status = 'active' AND id > ? ORDER BY id LIMIT ?",
-        "SELECT f.id FROM json_each(?) AS wanted JOIN facts AS f ON f.id = wanted.value",
+        f"SELECT id, {_FACT_READ} FROM facts INDEXED BY facts_to_embed "  # noqa: S608
+        "WHERE embedded = 0 AND status = 'active' AND id > ? ORDER BY id LIMIT ?",
+        f"SELECT id, {_FACT_READ} FROM json_each(?) AS wanted JOIN facts ON id = wanted.value",  # noqa: S608
         "INSERT OR REPLACE INTO fact_vectors SELECT ?, id, ? FROM embedders",
         "INSERT OR REPLACE INTO fact_signs (fact_id, signs) VALUES (?, ?)",
         ("UPDATE facts SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))",),
@@ -233,12 +234,18 @@ class SqliteIndex:
         return int(dimension)
 
     def put_vectors(
-        self, who: EmbedderId, ids: Sequence[int], vectors: NDArray[np.float32], what: Embedded = "chunk"
+        self,
+        who: EmbedderId,
+        ids: Sequence[int],
+        vectors: NDArray[np.float32],
+        what: Embedded = "chunk",
+        texts: Mapping[int, str] | None = None,
     ) -> int:
         """Keep the vectors of what is still there; of how many chunks or facts. EmbedderMismatch for another model's.
 
-        A chunk or fact stands in a row as often as it has vectors, the first of which is that of all of it. Its signs
-        alone say, where there are many, whether it is looked at more closely.
+        With `texts`, what was read of each, one that says something else now is left out: an id may have come to mean
+        another chunk. A chunk or fact stands in a row as often as it has vectors, the first of which is that of all of
+        it. Its signs alone say, where there are many, whether it is looked at more closely.
         """
         sql = _EMBEDDED[what]
         with self._store.transaction():
@@ -247,8 +254,8 @@ class SqliteIndex:
                 self._store.change("INSERT INTO embedders (model, dimension) VALUES (?, ?)", (who.model, who.dimension))
             elif have != who:
                 raise EmbedderMismatch(have.model, have.dimension, who.model, who.dimension)
-            asked = json.dumps(list(ids))
-            there = {row[0] for row in self._store.change(sql.there, (asked,))}
+            now = dict(self._store.change(sql.there, (json.dumps(list(ids)),)))
+            there = {one for one, text in now.items() if texts is None or texts.get(one) == text}
             rows = np.ascontiguousarray(vectors, np.float32)
             starts = [place for place, one in enumerate(ids) if place == 0 or ids[place - 1] != one]
             kept = [(start, stop) for start, stop in pairwise([*starts, len(ids)]) if ids[start] in there]
@@ -257,8 +264,9 @@ class SqliteIndex:
             self._store.change_many(
                 sql.signs, [(ids[start], signs) for (start, _), signs in zip(kept, firsts, strict=True)]
             )
+            given = json.dumps(sorted(there))
             for statement in sql.after:
-                self._store.change(statement, (asked,))
+                self._store.change(statement, (given,))
         return len(kept)
 
     def waiting(self, after: int, limit: int, what: Embedded = "chunk") -> tuple[Waiting, ...]:
