@@ -5,7 +5,7 @@
 #   ./bb check               the same without the slow tests
 # The environment is made again only when requirements.lock or a package's pyproject.toml changed.
 set -eu
-root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0" || echo "$0")")" && pwd)
 venv="$root/.venv"
 bin="$venv/bin"
 

@@ -17,6 +17,7 @@ from wellkept.forgetting import Files, PurgeReceipt
 from wellkept.memory import Memory
 from wellkept.model import CandidateFact, Message, Told
 from wellkept.providers.scripted import ScriptedExtractor
+from wellkept.settings import load_settings, open_memory
 from wellkept.storage import open_store, verify
 from wellkept.storage.forgetting import COLUMNS, NO_CLAIM
 from wellkept.trust.gate import key_file
@@ -92,12 +93,174 @@ def test_nothing_else_goes_with_it(memory: Memory, folder: Path) -> None:
     assert "who is Bob" in [row["query"] for row in rows]
 
 
+@pytest.mark.req("T-602")
+def test_everywhere_means_every_source_that_there_is_and_any_that_is_begun_later(memory: Memory, folder: Path) -> None:
+    fill(memory)
+    memory.put_page("work", "people/ada", f"# Ada\n{SPELLED}\n")
+    memory.bank("lantern", "s7", [Message("user", f"Mind: {CLAIM}")], now=NOW)
+    plan = memory.purge_plan("default", ["fact:1"], everywhere=True)
+    assert {copy.source for copy in plan.copies} == {"default", "work", "lantern"}
+    receipt = memory.purge("default", ["fact:1"], everywhere=True, now=NOW)
+    assert receipt.status == "complete"
+    assert left_in(folder) == []
+    memory.put_page("harbour", "people/ada", f"# Ada\n{CLAIM}\n")
+    assert "[forgotten]" in memory.get_page("harbour", "people/ada").content
+    assert memory.lift("harbour", receipt.id) == 1
+    assert memory.remember("work", CLAIM).status == "created"
+
+
+@pytest.mark.req("T-602")
+def test_in_one_source_means_that_another_may_go_on_saying_it(memory: Memory) -> None:
+    fill(memory)
+    memory.purge("default", ["fact:1"], now=NOW)
+    assert memory.remember("work", CLAIM).status == "created"
+
+
+@pytest.mark.req("T-709")
+@pytest.mark.req("TC-05")
+def test_an_export_from_before_does_not_bring_it_back(memory: Memory, folder: Path) -> None:
+    fill(memory)
+    exported = list(memory.export("default"))
+    memory.purge("default", ["fact:1", "people/ada"], now=NOW)
+    done = memory.restore(exported)
+    assert (done.pages, done.facts, done.forgotten) == (1, 0, 1)
+    assert left_in(folder) == []
+
+
+def test_a_page_that_only_stands_among_conversations_is_not_emptied(memory: Memory) -> None:
+    memory.put_page("default", "conversations/notes", f"---\ntype: conversation\n---\nBefore. {CLAIM} After.\n")
+    memory.remember("default", CLAIM)
+    memory.purge("default", ["fact:1"], now=NOW)
+    assert "Before. [forgotten]. After." in memory.get_page("default", "conversations/notes").content
+
+
+def test_the_name_of_a_page_may_be_what_a_short_fact_said(memory: Memory) -> None:
+    memory.remember("default", "Moving")
+    memory.purge("default", ["fact:1"], now=NOW)
+    assert memory.put_page("default", "moving", "# Boxes\n").status == "created"
+
+
+TITLED = '---\ntitle: "Ada keeps \\u007aanzibarine frogs in Wolverhampton"\n---\nX\n'
+DOORS = {
+    "an entity": lambda memory: memory.remember("default", "Something else entirely", entity=CLAIM),
+    "a session": lambda memory: memory.remember("default", "Something else entirely", session=CLAIM),
+    "a conversation": lambda memory: memory.bank("default", CLAIM, [Message("user", "Hello there")]),
+    "a title": lambda memory: memory.put_page("default", "x", TITLED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_name_that_says_it_is_refused(memory: Memory, folder: Path, door: str) -> None:
+    fill(memory)
+    memory.purge("default", ["fact:1"], now=NOW)
+    with pytest.raises(Refused, match="forgotten for good"):
+        DOORS[door](memory)
+    assert left_in(folder) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Told(metadata={"k": "Ada keeps zanzibarine\nfrogs in Wolverhampton"}),
+        Told(metadata={"Ada keeps zanzibarine": "frogs in Wolverhampton"}),
+        Told(metadata={"a": ["Ada keeps", "zanzibarine frogs in Wolverhampton"]}),
+        Told(source_id="Ada keeps zanzibarine frogs in Wolverhampton"),
+    ],
+)
+def test_what_is_said_of_an_origin_goes_however_it_is_written_and_does_not_come_back(
+    memory: Memory, folder: Path, told: Told
+) -> None:
+    memory.remember("default", CLAIM, now=NOW)
+    memory.put_page("default", "mail", "# Mail\nHello.\n", told=told)
+    assert memory.purge("default", ["fact:1"], now=NOW).status == "complete"
+    assert memory.get_page("default", "mail").told == Told()
+    assert left_in(folder) == []
+    memory.put_page("default", "mail", "# Mail\nHello again.\n", told=told)
+    assert memory.get_page("default", "mail").told == Told()
+    assert left_in(folder) == []
+
+
+def test_whom_another_fact_is_about_goes_and_the_fact_stays(memory: Memory, folder: Path) -> None:
+    memory.remember("default", CLAIM, now=NOW)
+    memory.remember("default", "Harmless as such", entity=CLAIM, now=NOW)
+    assert memory.purge("default", ["fact:1"], now=NOW).status == "complete"
+    assert [(fact.text, fact.entity) for fact in memory.recall_facts("default")] == [("Harmless as such", None)]
+    assert left_in(folder) == []
+
+
+def test_front_matter_keeps_its_keys(memory: Memory) -> None:
+    memory.put_page("default", "rome", "---\ntitle: Rome\ntype: person\naliases: [Roma]\n---\nA city.\n")
+    memory.remember("default", "Rome type person")
+    memory.remember("default", "Rome is a city")
+    memory.put_page("default", "trip", "---\ntitle: Rome is a city\ntype: trip\n---\nWe went.\n")
+    memory.purge("default", ["fact:1", "fact:2"], now=NOW)
+    assert memory.get_page("default", "rome").type == "person"
+    trip = memory.get_page("default", "trip")
+    assert (trip.title, trip.type) == ("(forgotten)", "trip")
+
+
+def test_a_page_of_very_many_lines_is_forgotten_and_looked_for(memory: Memory) -> None:
+    lines = "\n".join(f"Line {n} of the ledger says quixotic{n}." for n in range(1500))
+    memory.put_page("default", "ledger", f"# Ledger\n{lines}\n")
+    memory.put_page("default", "copy", "# Copy\nLine 7 of the ledger says quixotic7.\n")
+    receipt = memory.purge("default", ["ledger"], now=NOW)
+    assert receipt.status == "complete"
+    assert "[forgotten]" in memory.get_page("default", "copy").content
+
+
+def test_what_has_changed_since_it_was_shown_is_not_forgotten(memory: Memory) -> None:
+    memory.put_page("default", "notes", f"# Notes\n{CLAIM}\n")
+    plan = memory.purge_plan("default", ["notes"])
+    memory.put_page("default", "notes", f"# Notes\n{CLAIM}\nAnd a line that nobody was shown.\n")
+    with pytest.raises(Refused, match="has changed"):
+        memory.purge("default", ["notes"], shown=plan)
+    assert CLAIM in memory.get_page("default", "notes").content
+
+
+def test_a_lift_needs_the_key_too(memory: Memory, folder: Path) -> None:
+    fill(memory)
+    receipt = memory.purge("default", ["fact:1"], now=NOW)
+    (folder.parent / "keys" / "trust.key").unlink()
+    with pytest.raises(StoreUnavailable):
+        memory.lift("default", receipt.id)
+
+
+def test_a_purge_that_left_something_has_ended_and_says_what(memory: Memory) -> None:
+    fill(memory)
+    memory.put_page("default", "ada-keeps-zanzibarine-frogs-in-wolverhampton", "# A page\n")
+    receipt = memory.purge("default", ["fact:1"], now=NOW)
+    assert receipt.status == "residual"
+    assert {one.name: one.left for one in receipt.stores if one.left}["pages.slug"] == 1
+    assert memory.finish_purges() == 0
+
+
+def test_a_memory_opens_though_a_purge_cannot_be_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings({"HOME": str(tmp_path), "WELLKEPT_DATA_DIR": str(tmp_path / "m")})
+    first = open_memory(settings)
+    first.remember("default", CLAIM)
+    monkeypatch.setattr(forgetting, "WAIT_S", 0.0)
+    reader = apsw.Connection(str(settings.database), flags=apsw.SQLITE_OPEN_READONLY)
+    reader.execute("BEGIN")
+    list(reader.execute("SELECT * FROM facts"))
+    assert first.purge("default", ["fact:1"]).status == "pending"
+    first.close()
+    settings.queries.write_text('{"schema_version": 1}\n')
+    assert settings.trust_key is not None
+    settings.trust_key.unlink()
+    again = open_memory(settings)
+    assert again.recall_facts("default") == ()
+    again.close()
+    reader.execute("COMMIT")
+    reader.close()
+
+
 @pytest.mark.req("T-705")
 def test_the_receipt_names_every_store_that_held_it_and_no_text(memory: Memory) -> None:
     fill(memory)
     receipt = memory.purge("default", ["fact:1"], now=NOW)
     assert {store.name: store.found for store in receipt.stores} == {
         "facts.text": 1,
+        "facts.entity": 1,
         "pages.content": 2,
         "journal.before": 1,
         "queries": 1,

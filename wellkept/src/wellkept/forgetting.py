@@ -8,11 +8,10 @@ log of the database, blocks that hold an earlier state. Whoever opens the memory
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -27,12 +26,10 @@ from wellkept.ingest.markdown import parse_page
 from wellkept.model import Fact, Page, Told
 from wellkept.storage import Held, Job, StoneRow, Store
 from wellkept.storage.verify import Needles, Seen, look_for
-from wellkept.trust.forgotten import SHORT, Span, struck, tombstone
+from wellkept.trust.forgotten import ANY, SHORT, Span, strings, struck, struck_page, tombstone, without
 from wellkept.trust.gate import Gate, Key, proof_of
 from wellkept.trust.normal import Token, flat, tokens, words
 
-LINE_WORDS = 4
-"""A line of a page that is forgotten is a claim of its own from so many words on."""
 WAIT_S = 30.0
 """So long a purge waits for readers that keep the database's log."""
 OUT_OF_REACH = (
@@ -75,14 +72,16 @@ class PurgeReceipt:
     stores: tuple[Erased, ...]
     texts_read: int
     bytes_read: int
+    everywhere: bool
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
     schema_version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A text that is to go, or in which something stands that is to go, and where. Without spans it goes whole."""
+    """A text of a source that is to go, or in which something stands that is to go. Without spans it goes whole."""
 
+    source: str
     held: Held
     spans: tuple[Span, ...]
 
@@ -95,9 +94,14 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a purge would take out: `items` whole, and the claims in them wherever else they stand (`copies`)."""
+    """What a purge would take out: `items` of `source` whole, and their claims wherever else they stand (`copies`).
+
+    It looks into `sources`; `everywhere` they are all that the store has, and any that is begun later.
+    """
 
     source: str
+    sources: tuple[str, ...]
+    everywhere: bool
     items: tuple[str, ...]
     claims: tuple[str, ...]
     copies: tuple[Copy, ...]
@@ -106,12 +110,17 @@ class Plan:
 # -- what is to go
 
 
-def planned(store: Store, source: str, items: Sequence[Page | Fact]) -> Plan:
+def planned(store: Store, source: str, items: Sequence[Page | Fact], *, everywhere: bool) -> Plan:
     """What forgetting these items for good would take out. Nothing is changed."""
+    sources = tuple(known.id for known in store.sources()) if everywhere else (source,)
     whole = [*items, *_with(store, source, items)]
     claims = tuple(dict.fromkeys(claim for item in whole for claim in _claims(store, item) if words(claim)))
     names = tuple(dict.fromkeys(_id(item) for item in whole))
-    return Plan(source, names, claims, tuple(_copies(store, source, claims, set(names))))
+    finder = _Finder(claims)
+    found = [
+        copy for one in sources for copy in _copies(store, one, finder, set(names) if one == source else frozenset())
+    ]
+    return Plan(source, sources, everywhere, names, claims, tuple(found))
 
 
 def _with(store: Store, source: str, items: Sequence[Page | Fact]) -> Iterator[Fact]:
@@ -140,7 +149,7 @@ def _claims(store: Store, item: Page | Fact) -> Iterator[str]:
 def _lines(text: str) -> Iterator[str]:
     for line in _LINES.split(text):
         claim = _LEADING.sub("", line).strip()
-        if len(words(claim)) >= LINE_WORDS:
+        if len(words(claim)) >= SHORT:
             yield claim
 
 
@@ -193,10 +202,9 @@ def _fits(claim: tuple[str, ...], said: Sequence[Token], place: int) -> bool:
     return window == claim and (len(claim) >= SHORT or len(claim) == len(said))
 
 
-def _copies(store: Store, source: str, claims: Sequence[str], whole: set[str]) -> Iterator[Copy]:
-    finder = _Finder(claims)
+def _copies(store: Store, source: str, finder: _Finder, whole: Collection[str]) -> Iterator[Copy]:
     for held in store.forgetting.texts(source):
-        copy = Copy(held, finder.spans(held.text))
+        copy = Copy(source, held, finder.spans(held.text))
         if copy.spans or copy.item in whole:
             yield copy
 
@@ -204,34 +212,42 @@ def _copies(store: Store, source: str, claims: Sequence[str], whole: set[str]) -
 # -- carrying it out
 
 
-def purge(
-    store: Store, key: Key, files: Files, source: str, items: Sequence[Page | Fact], *, now: datetime
-) -> PurgeReceipt:
-    """Forget the items for good, and what they say wherever the source holds it. Refused without a key."""
+def purge(store: Store, key: Key, files: Files, plan_now: Callable[[], Plan], *, now: datetime) -> PurgeReceipt:
+    """Carry out what is planned when it begins, in the transaction that does it. Refused without a key."""
     secret = key.made(store)
     name = uuid.uuid4().hex
     with store.transaction():
-        plan = planned(store, source, items)
+        plan = plan_now()
         found = Counter(copy.held.store for copy in plan.copies)
+        whose = ANY if plan.everywhere else plan.source
         _take_out(store, plan, now)
-        stones = [stone for claim in plan.claims if (stone := tombstone(secret, source, claim))]
+        stones = [stone for claim in plan.claims if (stone := tombstone(secret, claim))]
         store.forgetting.keep_proof(proof_of(secret))
-        store.forgetting.add_stones([StoneRow(source, one.claim, one.first, one.words, name) for one in stones], now)
-        store.forgetting.begin(Job(name, source, now, json.dumps(found)))
-    asked = files.strike(source, _Finder(plan.claims).spans)
+        store.forgetting.add_stones([StoneRow(whose, one.claim, one.first, one.words, name) for one in stones], now)
+        store.forgetting.begin(Job(name, plan.source, now))
+    asked = files.strike(plan.sources, _Finder(plan.claims).spans)
     if asked:
         found["queries"] = asked
     settled = _settled(store, anew=False)
-    needles = Needles(source, plan.claims, _spellings(plan))
+    needles = Needles(None if plan.everywhere else plan.source, plan.claims, _spellings(plan))
     seen = look_for(files.database or store.forgetting.image(), files.folder, needles)
     if settled and seen.bytes_left:
         settled = _settled(store, anew=True)
         seen = look_for(files.database or store.forgetting.image(), files.folder, needles)
     status: Status = "pending" if not settled else "residual" if seen.left or seen.bytes_left else "complete"
-    if status == "complete":
+    if status != "pending":
         _ended(store, name)
     return PurgeReceipt(
-        name, source, now, status, plan.items, len(plan.claims), _stores(found, seen), seen.texts_read, seen.bytes_read
+        name,
+        plan.source,
+        now,
+        status,
+        plan.items,
+        len(plan.claims),
+        _stores(found, seen),
+        seen.texts_read,
+        seen.bytes_read,
+        plan.everywhere,
     )
 
 
@@ -249,28 +265,28 @@ class Files:
     database: Path | None = None
     queries: Path | None = None
 
-    def strike(self, source: str, spans: Callable[[str], Sequence[Span]]) -> int:
-        """Take the questions of the source out that hold a claim; how many."""
+    def strike(self, sources: Collection[str], spans: Callable[[str], Sequence[Span]]) -> int:
+        """Take the questions of the sources out that hold a claim; how many."""
         if self.queries is None or not self.queries.exists():
             return 0
-        return capture.strike(self.queries, lambda row: source in row.get("source_ids", ()) and _holds(row, spans))
+        return capture.strike(
+            self.queries, lambda row: not set(sources).isdisjoint(row.get("source_ids", ())) and _holds(row, spans)
+        )
 
 
 def _holds(value: object, spans: Callable[[str], Sequence[Span]]) -> bool:
-    if isinstance(value, str):
-        return bool(spans(value))
-    inner: Iterable[object] = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    return any(_holds(one, spans) for one in inner)
+    return any(spans(text) for text in strings(value))
 
 
 def resume(store: Store, key: Key, files: Files) -> int:
     """Bring purges to their end that something ended before; how many are at their end now.
 
-    Their text is known no longer: questions are recognised by the digests, and the file is written anew as a whole.
+    Their text is known no longer: questions are recognised by the digests, the file is written anew as a whole, and
+    nobody can look afterwards for what was in it.
     """
-    jobs = store.forgetting.jobs()
-    for _, source in jobs:
-        files.strike(source, Gate(store, key).forgotten(source).spans)
+    jobs = () if store.read_only else store.forgetting.jobs()
+    for source in store.sources() if jobs else ():
+        files.strike((source.id,), Gate(store, key).forgotten(source.id).spans)
     if not jobs or not _settled(store, anew=True, wait_s=0.0):
         return 0
     for name, _ in jobs:
@@ -279,18 +295,18 @@ def resume(store: Store, key: Key, files: Files) -> int:
 
 
 def _take_out(store: Store, plan: Plan, now: datetime) -> None:
-    source, finder, forgetting = plan.source, _Finder(plan.claims), store.forgetting
+    finder, forgetting = _Finder(plan.claims), store.forgetting
     for name in plan.items:
         kind, _, item = name.partition(":")
         if kind == "fact":
-            forgetting.erase_fact(source, int(item))
+            forgetting.erase_fact(plan.source, int(item))
         else:
-            forgetting.erase_page(source, item)
+            forgetting.erase_page(plan.source, item)
     whole = set(plan.items)
     last = forgetting.last_line()
     for copy in plan.copies:
-        held = copy.held
-        if copy.item in whole:
+        source, held = copy.source, copy.held
+        if source == plan.source and copy.item in whole:
             continue
         if held.store == "facts.text":
             forgetting.erase_fact(source, int(held.key))
@@ -305,13 +321,11 @@ def _rewrite_page(store: Store, source: str, slug: str, finder: _Finder, now: da
     page = store.get_page(source, slug)
     if page is None:
         return
-    told = _told(page, finder)
-    content = struck(page.content, finder.spans(page.content))
-    if page.type == PAGE_TYPE and slug.startswith(FOLDER):
-        turns = tuple(
-            replace(turn, text=struck(turn.text, finder.spans(turn.text)))
-            for turn in conversation.parse_page(page.content)
-        )
+    told = without(page.told, finder.spans)
+    content = struck_page(page.content, finder.spans)
+    said = conversation.parse_page(page.content) if page.type == PAGE_TYPE and slug.startswith(FOLDER) else ()
+    if said:
+        turns = tuple(replace(turn, text=struck(turn.text, finder.spans(turn.text))) for turn in said)
         content = conversation.render(turns)
         fresh, _, _ = parse_page(source, slug, content, trust=page.trust, now=now)
         store.put_page(
@@ -333,19 +347,13 @@ def _as_before(fresh: Page, page: Page, told: Told) -> Page:
     )
 
 
-def _told(page: Page, finder: _Finder) -> Told:
-    """What a writer said of a page's origin, without what is forgotten."""
-    told, spans = page.told, finder.spans
-    metadata = {key: value for key, value in told.metadata.items() if not _holds([key, value], spans)}
-    source_id = None if _holds(told.source_id, spans) else told.source_id
-    return replace(told, source_id=source_id, url=None if _holds(told.url, spans) else told.url, metadata=metadata)
-
-
 def _settled(store: Store, *, anew: bool, wait_s: float = WAIT_S) -> bool:
+    """Whether nothing is left in the log; with `anew` the file is written again first, once."""
     until = time.monotonic() + wait_s
     while not store.forgetting.settle(anew=anew):
         if time.monotonic() > until:
             return False
+        anew = False
         time.sleep(0.05)
     return True
 
@@ -367,5 +375,5 @@ _METHODS: Mapping[str, str] = {
     "pages.told": "rewritten",
     "journal.before": "rewritten",
     "journal.because": "rewritten",
-    "pages.slug": "left: give the page another name",
+    "pages.slug": "erased with the page; the name of another page stays",
 }

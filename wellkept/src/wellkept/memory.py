@@ -16,7 +16,7 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept import forgetting, recall
 from wellkept.capture import Capture, Captured
-from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, ScopeDenied
+from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.forgetting import Files, Plan, PurgeReceipt
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, is_of, page_slug
@@ -170,7 +170,9 @@ class Memory:
         with self.store.transaction():
             self._check_new(source)
             self.store.add_source(Source(source))
-            self._gate.admit(source, slug)
+            self._gate.check_names(source, slug, page.title, *page.aliases, *(entry.text for entry in page.timeline))
+            said = self._gate.told(source, said)
+            told = None if told is None else said
             struck = self._gate.page(source, content)
             if struck != content:
                 content = struck
@@ -391,6 +393,7 @@ class Memory:
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
         moment, trust = _at(now), admitted(actor, content_origin)
+        self._gate.check_names(source, entity or "", session or "")
         since = None if valid_from is None else _at(valid_from, "valid_from")
         page = None if session is None else page_slug(session)
         told = Provenance(TOLD_BY, None if page is None else f"{source}:{page}", page)
@@ -504,6 +507,7 @@ class Memory:
         """
         items = _items(source, ids)
         _check_text("reason", reason, LARGEST_FACT)
+        reason = self._gate.page(source, reason)
         if mode == "purge":
             raise ScopeDenied(_FOR_GOOD)
         if mode != "expire":
@@ -518,23 +522,42 @@ class Memory:
                 self.store.mark(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
 
-    def purge_plan(self, source: str, ids: Sequence[str]) -> Plan:
+    def purge_plan(self, source: str, ids: Sequence[str], *, everywhere: bool = False) -> Plan:
         """What `purge` would take out; nothing is changed. NotFound names what is not there."""
-        items = [self._kept(source, item) for item in _items(source, ids)]
+        named = _items(source, ids)
         with self.store.transaction():
-            return forgetting.planned(self.store, source, items)
+            items = [self._kept(source, item) for item in named]
+            return forgetting.planned(self.store, source, items, everywhere=everywhere)
 
     def purge(
-        self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        everywhere: bool = False,
+        shown: Plan | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
     ) -> PurgeReceipt:
         """Forget pages and facts for good: they, and what they say wherever else the source holds it, are removed.
+
+        `everywhere` what they say is removed from every source of the memory, and kept out of any that is begun later.
+        Refused when it would not be what was `shown` of it.
 
         What was forgotten is recognised and refused if anybody says it again. ScopeDenied for everybody but the owner.
         """
         if actor != "owner":
             raise ScopeDenied(_FOR_GOOD)
-        items = [self._kept(source, item) for item in _items(source, ids)]
-        receipt = forgetting.purge(self.store, Key(self.key), self.files, source, items, now=_at(now))
+        named = _items(source, ids)
+
+        def plan() -> Plan:
+            items = [self._kept(source, item) for item in named]
+            found = forgetting.planned(self.store, source, items, everywhere=everywhere)
+            if shown is not None and (shown.items, shown.claims) != (found.items, found.claims):
+                raise Refused("what is to be forgotten has changed since it was shown; look at it again")
+            return found
+
+        receipt = forgetting.purge(self.store, Key(self.key), self.files, plan, now=_at(now))
         self.store.index.forget_views()
         return receipt
 
@@ -545,6 +568,7 @@ class Memory:
         """
         check_name("source", source)
         check_name("receipt", receipt)
+        Key(self.key).known(self.store)
         with self.store.transaction():
             lifted = self.store.forgetting.lift(source, receipt)
         if not lifted:
@@ -584,6 +608,7 @@ class Memory:
         if needs != (replacement is not None):
             raise InvalidInput("replacement", f"is {'needed' if needs else 'not used'} by {action}")
         _check_text("reason", reason, LARGEST_FACT)
+        reason = self._gate.page(source, reason)
         moment = _at(now)
         with self.store.transaction():
             kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id")
@@ -702,11 +727,12 @@ class Memory:
     def restore(self, items: Iterable[Page | Fact]) -> Restored:
         """Keep what an export holds, as it stood: words, labels, times, and that it was ended. All of it, or nothing.
 
-        What is there already stays as it is, forgotten or not, so that doing it twice changes nothing. A fact whose id
+        What is there already stays as it is, forgotten or not, so that doing it twice changes nothing. What was
+        forgotten for good is struck from what is kept, and a fact that says nothing else is left out. A fact whose id
         is taken gets another one.
         """
         with self.store.transaction():
-            return restored(self.store, items)
+            return restored(self.store, self._gate, items)
 
     def item(self, source: str, item: Item) -> Page | Fact | None:
         """The item whatever its status, or None."""
@@ -761,6 +787,8 @@ class Memory:
     ) -> TurnContext:
         """What to inject on the newest turn of `window`, oldest first; `prior` is what the model has seen already."""
         check_name("source", source)
+        if not all(isinstance(turn, Message) for turn in window):
+            raise InvalidInput("window", "must be a list of Message")
         if session is not None:
             check_name("session", session)
         began = time.perf_counter()
@@ -894,6 +922,7 @@ class Memory:
         check_name("source", source)
         check_name("session", session)
         self._check_new(source)
+        self._gate.check_names(source, session)
         return writeback.bank(self.store, source, session, messages, gate=self._gate, extractor=extractor, now=_at(now))
 
     def _capture(

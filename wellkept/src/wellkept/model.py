@@ -664,11 +664,15 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """How many items of an export were kept anew, and how many were there already and stay as they are."""
+    """How many items of an export were kept anew, and how many were there already and stay as they are.
+
+    `forgotten` are facts that say nothing but what was forgotten for good.
+    """
 
     pages: int = 0
     facts: int = 0
     there: int = 0
+    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,18 @@ _FOREIGN_FROM = regex.compile(
     r"esto|este texto|isto|isso|questo|qui sotto|это|этот текст|ниже|це|dit|hieronder|to|poniżej|tohle|níže|bunu|şunu|"
     r"detta|dette|nedan|هذا|את זה)"
     r"|これ|以下|这个|这段|下面|이거|다음)[.!:]?"
+    r"|[^\n]*\b(?:look at|read|see|check(?: out)?|here(?:'s| is| are)|summari[sz]e|got|received)\b[^\n]*\n[ \t]*(?=\n)"
     r"|(?P<asked>[^\n]*[?？؟][ \t]*\n[ \t]*(?=\n))"
     r")[ \t]*$",
     regex.IGNORECASE | regex.MULTILINE,
 )
+_SPEAKER = regex.compile(
+    r"^\s*(?:\[[^\]\n]{1,30}\]|\(?\d{1,2}:\d\d(?::\d\d)?\)?)\s*\S|"
+    r"^\s*(?!(?:note|reminder|remember|remind|fyi|todo|decision|decided|important|update|btw|ps|keep in mind)\b)"
+    r"[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’@-]{0,39}\s?[:：](?!//)\s*\S",
+    regex.IGNORECASE,
+)
+"""A line of a chat or a transcript: another may speak there."""
 _NOT_SAID = regex.compile(
     r"^(?:[ ]{4}|\t|\s*(?:[>|#$%]|//|/\*|\*/|<|\{|\}|\]|@@|\+\+\+|---|at\s+\S+\(|File \"|Traceback|Caused by|"
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|[\w.]*(?:Error|Exception|Warning)\b:|"
@@ -101,7 +109,7 @@ def statements(message: str) -> tuple[str, ...]:
 def _stated(own: str) -> Iterator[str]:
     for line in _WRAPPED.sub(" ", own).splitlines():
         said = _LIST_MARK.sub("", line).strip()
-        if len(said) > MOST_CHARS or _NOT_SAID.match(line) or _QUOTED.match(said):
+        if len(said) > MOST_CHARS or _NOT_SAID.match(line) or _SPEAKER.match(said) or _QUOTED.match(said):
             continue
         yield from _standing_alone([sentence for sentence in sentences(said) if _is_stated(sentence)])
 

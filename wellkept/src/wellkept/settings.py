@@ -7,6 +7,7 @@ directory, the default.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from wellkept.errors import InvalidInput, SettingsError
+from wellkept.errors import InvalidInput, SettingsError, StoreUnavailable
 from wellkept.projects import BY_PROJECT, OWN, project_source
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
     from wellkept.providers import Embedder, Extractor, Reranker
 
+LOG = logging.getLogger(__name__)
 _MODELS = ("extractor", "embedder", "reranker")
 """The models that may stand behind an address: each has the settings `_url`, `_model` and `_key_env`."""
 SOCKET_PATH_BYTES = 100
@@ -104,6 +106,11 @@ class Settings:
     def daemon_log(self) -> Path:
         """What a daemon that hooks started had to say because it could not serve; empty while one serves."""
         return self.data_dir / "daemon.log"
+
+    @property
+    def passphrase(self) -> Path:
+        """The file of the owner's passphrase. It belongs to the memory, whoever opens that."""
+        return self.data_dir / "passphrase.json"
 
     @property
     def queries(self) -> Path:
@@ -205,7 +212,11 @@ def open_memory(settings: Settings) -> Memory:
         key=None if settings.trust_key is None else key_file(settings.trust_key),
         files=Files(settings.data_dir, settings.database, settings.queries),
     )
-    memory.finish_purges()
+    try:
+        memory.finish_purges()
+    except StoreUnavailable:
+        # The memory can be read all the same, and whoever opens it next tries again.
+        LOG.warning("a purge could not be brought to its end", exc_info=True)
     return memory
 
 

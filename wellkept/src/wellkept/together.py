@@ -32,11 +32,13 @@ from wellkept.model import (
     Recalled,
     Result,
     Results,
+    Said,
     TurnContext,
     WriteReceipt,
 )
 from wellkept.providers import Embedder
 from wellkept.recall.degraded import UNKNOWN_SOURCE
+from wellkept.recall.said import MOST_SAID
 from wellkept.trust import Actor
 
 T = TypeVar("T")
@@ -149,6 +151,17 @@ class Together(Memory):
             found, left = _both(found, more), _rest(left, more)
         return found
 
+    def said(
+        self, source: str, text: str, *, prior: str = "", session: str | None = None
+    ) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+        """What the user said in other conversations of any of the sources, the source's own first, at most two."""
+        found: tuple[Said, ...] = ()
+        degraded: tuple[str, ...] = ()
+        for one in self.sources(source):
+            more, lost = self.memory.said(one, text, prior=prior, session=session)
+            found, degraded = found + more, _united((degraded, lost))
+        return found[:MOST_SAID], degraded
+
     def opening_pack(self, source: str, *, since: datetime, tokens: int, mark: str) -> ContextPack:
         """What a session starts with. A third of the room is for the other sources; what they leave is its own."""
         others = [
@@ -250,15 +263,24 @@ class Together(Memory):
         """Vouch for an item, wherever it is."""
         return self.memory.confirm(self.holder(source, id), id, actor=actor, now=now)
 
-    def purge_plan(self, source: str, ids: Sequence[str]) -> Plan:
-        """What forgetting them for good would take out of the one source that holds them."""
-        return self.memory.purge_plan(self._keeper(source, ids), ids)
+    def purge_plan(self, source: str, ids: Sequence[str], *, everywhere: bool = False) -> Plan:
+        """What forgetting them for good would take out: they are looked for in the one source that holds them."""
+        return self.memory.purge_plan(self._keeper(source, ids), ids, everywhere=everywhere)
 
     def purge(
-        self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None
+        self,
+        source: str,
+        ids: Sequence[str],
+        *,
+        everywhere: bool = False,
+        shown: Plan | None = None,
+        actor: Actor = "owner",
+        now: datetime | None = None,
     ) -> PurgeReceipt:
-        """Forget them for good in the one source that holds them; what others hold stays."""
-        return self.memory.purge(self._keeper(source, ids), ids, actor=actor, now=now)
+        """Forget them for good: they are looked for in the one source that holds them."""
+        return self.memory.purge(
+            self._keeper(source, ids), ids, everywhere=everywhere, shown=shown, actor=actor, now=now
+        )
 
     def lift(self, source: str, receipt: str) -> int:
         """Let be kept again what a purge forgot, in whichever source that was."""

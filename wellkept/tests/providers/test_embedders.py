@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -162,3 +165,12 @@ def test_the_settings_choose_the_embedder() -> None:
     ):
         with pytest.raises(SettingsError, match=words):
             load_settings({"HOME": "/x"}, given)
+
+
+def test_the_runtime_looks_for_nobody_and_leaves_nothing_at_home(tmp_path: Path) -> None:
+    code = "from wellkept.providers.embedders import packaged; print(len(packaged().embed(['kiln'])))"
+    home = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    home.pop("ORT_DISABLE_TELEMETRY", None)
+    done = subprocess.run([sys.executable, "-c", code], env=home, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+    assert [path.name for path in tmp_path.rglob("*")] == []

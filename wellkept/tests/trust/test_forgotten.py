@@ -10,9 +10,9 @@ KEY = b"k" * 32
 CLAIM = "Ada's salary is 90,000 EUR"
 
 
-def knowing(*claims: str, source: str = "default", key: bytes = KEY) -> Forgotten:
-    stones = [stone for claim in claims if (stone := tombstone(KEY, source, claim))]
-    return Forgotten(lambda: key, "default", stones)
+def knowing(*claims: str, key: bytes = KEY) -> Forgotten:
+    stones = [stone for claim in claims if (stone := tombstone(KEY, claim))]
+    return Forgotten(lambda: key, stones)
 
 
 @pytest.mark.req("T-707")
@@ -43,18 +43,12 @@ def test_a_claim_of_two_words_goes_only_where_it_is_all_that_is_said() -> None:
     assert known.struck("Bob likes tea") == "Bob likes tea"
 
 
-@pytest.mark.req("T-602")
-def test_another_source_did_not_forget_it() -> None:
-    assert not knowing(CLAIM, source="work")
-    assert knowing(CLAIM, source="work").struck(CLAIM) == CLAIM
-
-
 @pytest.mark.req("TC-17")
 def test_what_is_kept_of_a_claim_says_nothing_without_the_key() -> None:
     assert knowing(CLAIM, key=b"x" * 32).struck(CLAIM) == CLAIM
-    stone = tombstone(KEY, "default", CLAIM)
+    stone = tombstone(KEY, CLAIM)
     assert stone is not None
-    assert stone.claim != tombstone(b"x" * 32, "default", CLAIM).claim  # type: ignore[union-attr]
+    assert stone.claim != tombstone(b"x" * 32, CLAIM).claim  # type: ignore[union-attr]
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

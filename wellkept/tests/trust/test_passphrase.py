@@ -48,7 +48,8 @@ def test_after_five_wrong_ones_even_the_right_one_waits(chosen: Passphrase, monk
     chosen.check("correct horse")
 
 
-def test_a_file_that_holds_none_says_so(chosen: Passphrase) -> None:
-    chosen.path.write_text("{}")
+@pytest.mark.parametrize("kept", ["{}", "[]", "", '{"salt": "zz", "hash": "00", "failures": 0, "failed_at": 0}'])
+def test_a_file_that_holds_none_says_so(chosen: Passphrase, kept: str) -> None:
+    chosen.path.write_text(kept)
     with pytest.raises(StoreUnavailable, match="holds no passphrase"):
         chosen.check("correct horse")

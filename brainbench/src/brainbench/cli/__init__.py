@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from brainbench import __version__
 from brainbench.errors import verdict_line
@@ -52,6 +53,8 @@ class _Commands(click.Group):
             sys.exit(run())
         except click.Abort:
             told = verdict_line("inconclusive", "interrupted", "nothing was written")
+        except NoArgsIsHelpError as error:
+            told = error.format_message()
         except click.ClickException as error:
             told = verdict_line("inconclusive", "usage", _refused(error))
         click.echo(told, err=True)

@@ -28,6 +28,7 @@ def export(out: Path | None, as_json: bool, source: str | None, data_dir: Path |
     """
     count = 0
     with opened(source, data_dir) as (memory, scope), private_file(out) as file:
+        others = [known.id for known in memory.store.sources() if known.id != scope]
         held = memory.export(scope)
         if as_json:
             items = [shown(item) for item in held]
@@ -38,4 +39,5 @@ def export(out: Path | None, as_json: bool, source: str | None, data_dir: Path |
                 file.write(json.dumps(shown(item), ensure_ascii=False) + "\n")
                 count += 1
     sys.stdout.flush()
-    click.echo(f"wellkept: {count} exported", err=True)
+    left = f"; not those of {', '.join(others)}, each with --source" if others else ""
+    click.echo(f"wellkept: {count} exported of {scope}{left}", err=True)

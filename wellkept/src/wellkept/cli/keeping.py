@@ -176,6 +176,7 @@ def _import_export(file: Path, as_json: bool, source: str | None, data_dir: Path
         items = _vouched(items)
         done = memory.restore(items)
     said = f"{done.pages} pages and {done.facts} facts kept, {done.there} there before"
+    said += f", {done.forgotten} left out, as forgotten for good" if done.forgotten else ""
     report(as_json, plain(done), said)
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wellkept.cli.confirming import at_a_terminal
 from wellkept.cli.frame import common, opened, report, settings_of, shown, visible
 from wellkept.errors import NeedsTerminal
+from wellkept.trust.forgotten import SHORT
+from wellkept.trust.normal import words
 
 if TYPE_CHECKING:
     from wellkept.forgetting import Plan
@@ -29,9 +32,10 @@ def purge(
 ) -> None:
     """Forget for good: remove facts and pages, and what they say wherever else it is kept.
 
-    Other pages, conversations, history, word indexes, vectors and captured questions are searched, also for other
-    spellings; there [forgotten] takes its place. If somebody says it again it is not kept. A receipt tells what was
-    removed and what no program can reach, as backups.
+    Other pages, conversations, history, word indexes, vectors and captured questions are searched in every source, also
+    for other spellings of the same words; there [forgotten] takes its place. If somebody says it again it is not kept.
+    With --source only that source is searched. A receipt tells what was removed and what no program can reach, as
+    backups.
 
     Only a terminal will do, and your passphrase, which you choose the first time.
 
@@ -44,7 +48,7 @@ def purge(
     """
     if bool(ids) == (lift is not None):
         raise click.UsageError("give the ids of what is to be forgotten, or --lift RECEIPT")
-    if not dry_run and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not dry_run and not at_a_terminal():
         raise NeedsTerminal("purge: only a person at a terminal may do this; run it there, without a pipe")
     with opened(source, data_dir) as (memory, scope):
         if lift is not None:
@@ -52,13 +56,13 @@ def purge(
             lifted = memory.lift(scope, lift)
             report(as_json, {"lifted": lifted}, f"{lifted} claims may be kept again; nothing came back by itself")
             return
-        plan = memory.purge_plan(scope, ids)
+        plan = memory.purge_plan(scope, ids, everywhere=source is None)
         if dry_run:
             report(as_json, _planned(plan), "\n".join(_lines(plan)))
             return
         click.echo("\n".join(_lines(plan)), err=as_json)
         _ask(source, data_dir)
-        receipt = shown(memory.purge(scope, ids))
+        receipt = shown(memory.purge(scope, ids, everywhere=source is None, shown=plan))
     report(as_json, receipt, "\n".join(_told(receipt)))
     if receipt["status"] != "complete":
         sys.exit(1 if receipt["status"] == "residual" else 2)
@@ -67,10 +71,7 @@ def purge(
 def _ask(source: str | None, data_dir: Path | None) -> None:
     from wellkept.trust.passphrase import Passphrase
 
-    key = settings_of(source, data_dir).trust_key
-    if key is None:
-        raise NeedsTerminal("purge: there is no place for a passphrase")
-    passphrase = Passphrase(key.with_name("passphrase.json"))
+    passphrase = Passphrase(settings_of(source, data_dir).passphrase)
     if not passphrase.is_set():
         click.echo("Choose a passphrase. It is asked whenever something is to be done that only you may do.", err=True)
         passphrase.choose(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
@@ -84,13 +85,19 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _lines(plan: Plan) -> list[str]:
-    lines = [f"to forget in {plan.source}: {', '.join(plan.items)}", "what they say, wherever else it stands:"]
+    where = "in any source" if plan.everywhere else f"in {plan.source}"
+    lines = [f"to forget in {plan.source}: {', '.join(plan.items)}", f"what they say, wherever else it stands {where}:"]
+    if not plan.claims:
+        lines.append("  nothing of three words or more, so that nothing can be recognised elsewhere")
+    elif any(len(words(claim)) < SHORT for claim in plan.claims):
+        lines.append(f"one of fewer than {SHORT} words is recognised only where it is all that is said")
     lines += [f"  {visible(claim[:_SHOWN_CHARS])}" for claim in plan.claims[:_SHOWN]]
     if len(plan.claims) > _SHOWN:
         lines.append(f"  and {len(plan.claims) - _SHOWN} more")
     lines.append("found in:")
     for copy in plan.copies[:_SHOWN]:
-        lines.append(f"  {copy.held.store}  {visible(copy.item or copy.held.key)}")
+        elsewhere = "" if copy.source == plan.source else f", in {visible(copy.source)}"
+        lines.append(f"  {copy.held.store}  {visible(copy.item or copy.held.key)}{elsewhere}")
     if len(plan.copies) > _SHOWN:
         lines.append(f"  and {len(plan.copies) - _SHOWN} more")
     return lines

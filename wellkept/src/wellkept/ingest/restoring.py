@@ -12,20 +12,30 @@ from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.writeback import TOLD_BY
 from wellkept.model import ChangeKind, Ended, Fact, Item, Mark, Page, Restored
 from wellkept.storage import Store
+from wellkept.trust.forgotten import MARK
+from wellkept.trust.gate import Gate
+from wellkept.trust.normal import words
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def restored(store: Store, items: Iterable[Page | Fact]) -> Restored:
-    """Keep each item that is not there; how many. The caller holds the transaction."""
-    pages = facts = there = 0
+def restored(store: Store, gate: Gate, items: Iterable[Page | Fact]) -> Restored:
+    """Keep each item that is not there, without what was forgotten for good; how many. Called in a transaction."""
+    pages = facts = there = forgotten = 0
     ids: dict[int, int] = {}
     ended: list[Fact] = []
     for item in items:
         if isinstance(item, Page):
-            new = _put_page(store, item)
+            gate.check_names(item.source, item.slug)
+            told, content = gate.told(item.source, item.told), gate.page(item.source, item.content)
+            new = _put_page(store, replace(item, content=content, told=told))
             pages += new
         else:
+            text = gate.page(item.source, item.text)
+            if text != item.text and not words(text.replace(MARK, " ")):
+                forgotten += 1
+                continue
+            item = replace(item, text=text)
             number, new = store.restore_fact(_session_page(item), item)
             facts += new
             if item.id is not None:
@@ -39,7 +49,7 @@ def restored(store: Store, items: Iterable[Page | Fact]) -> Restored:
         later = None if fact.superseded_by is None else ids.get(fact.superseded_by)
         if later != fact.superseded_by:
             _end(store, fact, ids[fact.id or 0], later)
-    return Restored(pages, facts, there)
+    return Restored(pages, facts, there, forgotten)
 
 
 def _end(store: Store, fact: Fact, number: int, successor: int | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -88,6 +89,8 @@ class OnnxEmbedder:
             return self._session
 
     def _load(self) -> Any:
+        # Nothing leaves the machine: the runtime would look for its maker's server.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import onnxruntime  # type: ignore[import-untyped, unused-ignore]
         except ImportError as error:

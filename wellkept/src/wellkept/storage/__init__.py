@@ -141,12 +141,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A purge under way; `counts` is JSON of numbers only."""
+    """A purge under way."""
 
     id: str
     source: str
     at: datetime
-    counts: str
 
 
 class Forgetting(Protocol):

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from wellkept.errors import StoreUnavailable
 from wellkept.storage import Held, Job, StoneRow
 
 _OF_PAGE = "pages.content"
 COLUMNS: Mapping[str, str] = {
     "facts.text": "facts.text",
     "facts.mention": "facts.text",
-    "facts.entity": "pages.slug",
+    "facts.entity": "facts.entity",
     "facts.session_page": "pages.slug",
     "facts.told_in": "pages.slug",
     "facts.told_slug": "pages.slug",
@@ -62,7 +63,7 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source "
-    "purges.source purges.counts trust_key.proof schema_version.name schema_version.checksum".split()
+    "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""
 
@@ -70,7 +71,9 @@ _TEXTS: Mapping[str, str] = {
     "facts.text": "SELECT id, concat_ws(char(10), text, mention) FROM facts WHERE source = ?",
     "facts.event_id": "SELECT id, event_id FROM facts WHERE source = ? AND event_id IS NOT NULL",
     "pages.content": "SELECT slug, content FROM pages JOIN page_texts ON page_id = pages.id WHERE source = ?",
-    "pages.told": "SELECT slug, concat_ws(char(10), url, source_id, metadata) FROM pages WHERE source = ?",
+    "pages.told": "SELECT slug, json_array(url, source_id, json(metadata)) FROM pages WHERE source = ? "
+    "AND (url IS NOT NULL OR source_id IS NOT NULL OR metadata IS NOT NULL)",
+    "facts.entity": "SELECT id, entity FROM facts WHERE source = ? AND entity IS NOT NULL",
     "pages.slug": "SELECT slug, slug FROM pages WHERE source = ?",
     "journal.before": "SELECT seq, before FROM journal WHERE source = ? AND before IS NOT NULL",
     "journal.because": "SELECT seq, because FROM journal WHERE source = ? AND because <> ''",
@@ -114,7 +117,7 @@ class SqliteForgetting:
 
     def lift(self, source: str, purge: str) -> int:
         """Take away what one purge left to recognise; how many claims that were."""
-        sql = "DELETE FROM tombstones WHERE source = ? AND purge = ? RETURNING 1"
+        sql = "DELETE FROM tombstones WHERE source IN (?, '') AND purge = ? RETURNING 1"
         return len(self._file.change(sql, (source, purge)))
 
     def proof(self) -> bytes | None:
@@ -132,7 +135,7 @@ class SqliteForgetting:
         """Every text that the source holds, with where it stands."""
         for store, sql in _TEXTS.items():
             for key, text in self._file.each(sql, (source,)):
-                yield Held(store, str(key), text)
+                yield Held(store, str(key), _read(text) if store == "pages.told" else text)
 
     def erase_fact(self, source: str, number: int) -> None:
         """Take a fact out, with all that was said of it and every line of its history."""
@@ -168,11 +171,24 @@ class SqliteForgetting:
         elif held.store == "facts.event_id":
             self._file.change("UPDATE facts SET event_id = NULL WHERE source = ? AND id = ?",
                               (source, int(held.key)))  # fmt: skip
+        elif held.store == "facts.entity":
+            self._forget_entity(source, int(held.key))
         elif held.store == "replies.reply":
             caller, key = json.loads(held.key)
             self._file.change("DELETE FROM replies WHERE source = ? AND caller = ? AND key = ?", (source, caller, key))
         else:
             raise ValueError(held.store)
+
+    def _forget_entity(self, source: str, number: int) -> None:
+        """Let nobody know whom a fact is about; one that says the same of nobody is there already: then it goes."""
+        one = (source, number)
+        if self._file.change("UPDATE OR IGNORE facts SET entity = NULL WHERE source = ? AND id = ? RETURNING 1", one):
+            self._file.change(
+                "UPDATE facts_fts SET said = (SELECT said(text, mention, NULL) FROM facts WHERE source = ? AND id = ?) "
+                "WHERE rowid = ?", (*one, number),
+            )  # fmt: skip
+        else:
+            self.erase_fact(*one)
 
     def forget_history_of(self, source: str, slug: str, last: int) -> None:
         """Let no line of a page's journal beyond `last` hold what the page said before."""
@@ -190,8 +206,8 @@ class SqliteForgetting:
 
     def begin(self, job: Job) -> None:
         """Keep that a purge is under way."""
-        row = (job.id, job.source, self._file.microseconds(job.at), job.counts)
-        self._file.change("INSERT OR REPLACE INTO purges VALUES (?, ?, ?, ?)", row)
+        row = (job.id, job.source, self._file.microseconds(job.at))
+        self._file.change("INSERT OR REPLACE INTO purges VALUES (?, ?, ?)", row)
 
     def jobs(self) -> tuple[tuple[str, str], ...]:
         """The purges that are not at their end: id and source."""
@@ -212,7 +228,25 @@ class SqliteForgetting:
 
         With `anew` the whole file is written again, which also clears what an earlier version of a block left in it.
         """
-        if anew:
-            self._file.outside("VACUUM")
-        ((busy, _, _),) = self._file.outside("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            if anew:
+                self._file.outside("VACUUM")
+            ((busy, _, _),) = self._file.outside("PRAGMA wal_checkpoint(TRUNCATE)")
+        except StoreUnavailable:
+            return False  # somebody else writes, or the disk is full: the purge waits
         return not busy
+
+
+def _read(told: str) -> str:
+    """The texts of a JSON value, as they read and not as they are escaped."""
+    found: list[str] = []
+    waiting: list[object] = [json.loads(told)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            waiting[:0] = [part for pair in value.items() for part in pair]
+        elif isinstance(value, list):
+            waiting[:0] = value
+        elif isinstance(value, str):
+            found.append(value)
+    return "\n".join(found)

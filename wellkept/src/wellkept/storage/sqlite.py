@@ -364,14 +364,14 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM chunks",  # and their vectors
     "DELETE FROM fact_vectors",
     "DELETE FROM embedders",
-    "DELETE FROM names",
-    "DELETE FROM pages",  # and their texts, timelines and what was stated there
+    "DELETE FROM pages",  # and their names, texts, timelines and what was stated there
     "DELETE FROM facts",
     "DELETE FROM journal",
     "DELETE FROM uses",
     "DELETE FROM replies",
     "DELETE FROM trust_key",
-    "DELETE FROM sources",  # and what they forgot
+    "DELETE FROM tombstones",
+    "DELETE FROM sources",  # and purges of theirs
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 
@@ -477,7 +477,7 @@ class SqliteStore:
                 each=self._each,
                 clear_page=self._clear_page,
                 outside=self._outside,
-                image=lambda: self._writer.serialize("main"),
+                image=self._image,
                 microseconds=lambda at: cast(int, _moment("at", at)),
             )
         )
@@ -1181,6 +1181,10 @@ class SqliteStore:
             yield from self._writer.execute(sql, values)
         except (apsw.Error, UnicodeDecodeError) as error:
             raise self._unavailable(error) from error
+
+    def _image(self) -> bytes:
+        with self._writes:
+            return bytes(self._writer.serialize("main"))
 
     def _outside(self, sql: str) -> list[_Row]:
         with self._writes:

@@ -6,6 +6,7 @@ the memory. It shares no code with what forgets, and has its own idea of when tw
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import re
@@ -20,6 +21,7 @@ import apsw
 FRAGMENT = 6
 """So many characters of a rare word are looked for among the bytes."""
 MOST_FRAGMENTS = 4
+_MOST_ASKED = 200
 _LEAST_WORDS = 3
 _ALIKE = dict(zip(map(ord, "аәвгеёзіїјкӏмнорстуүхһьѕԁԛԝαβγεηικμνορτυχωϲϳօսհցոզɑɡıȷʟɪᴀᴏᴜᴠᴡᴢ"),
                   "aabreeziijklmhopctyyxhbsdqwabyenikuvoptuxwcjouhgnqagijliaouvwz", strict=True))  # fmt: skip
@@ -28,9 +30,9 @@ _IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What is looked for in which source: claims, and spellings of them that were found."""
+    """What is looked for in which source (None: in all): claims, and spellings of them that were found."""
 
-    source: str
+    source: str | None
     claims: Sequence[str]
     spellings: Sequence[str] = ()
 
@@ -61,7 +63,7 @@ def look_for(database: Path | bytes, folder: Path | None, needles: Needles) -> S
             for source, column, text in _texts(connection, table, columns, asked, pages, seen):
                 lower = text.lower()
                 fragments = [one for one in fragments if one.lower() not in lower]
-                if source in (None, needles.source) and _holds(text, wanted):
+                if (needles.source is None or source in (None, needles.source)) and _holds(text, wanted):
                     seen.left[f"{table}.{column}"] += 1
     finally:
         connection.close()
@@ -121,10 +123,33 @@ def _stands_alone(char: str) -> bool:
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
     """Whether one of the claims stands in the text; one of a word or two only if it is all of the text."""
-    said = plainly(text)
+    said = plainly(_unescaped(text))
     return any(
         f" {claim} " in f" {said} " if claim.count(" ") + 1 >= _LEAST_WORDS else claim == said for claim in wanted
     )
+
+
+def _unescaped(text: str) -> str:
+    """What JSON says, where a text is that."""
+    if text[:1] not in ("{", "["):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text + " " + " ".join(_leaves(value))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for pair in value.items():
+            for part in pair:
+                yield from _leaves(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, str):
+        yield value
 
 
 def _fragments(texts: Iterable[str]) -> list[str]:
@@ -173,7 +198,11 @@ def _texts(
     A text with other than ASCII letters may hold them in another spelling, so that all of those are given.
     """
     owner = next((column for column in ("source", "page_id") if column in columns), "NULL")
-    may = " OR ".join(["octet_length({0}) <> length({0})", *(f"{{0}} LIKE ?{n + 1}" for n in range(len(asked)))])
+    # SQLite reads no condition of more parts than some hundred; then every text is looked at.
+    asked = asked if len(asked) <= _MOST_ASKED else ()
+    may = " OR ".join(
+        ["octet_length({0}) <> length({0})" if asked else "1", *(f"{{0}} LIKE ?{n + 1}" for n in range(len(asked)))]
+    )
     for column in columns:
         name = f'"{column}"'
         ((count,),) = connection.execute(f"SELECT count(*) FROM \"{table}\" WHERE typeof({name}) = 'text'")  # noqa: S608
@@ -191,5 +220,7 @@ def _bytes_hold(path: Path, looked: Sequence[bytes], seen: Seen) -> bool:
             return False
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
             return any(held.find(one) >= 0 for one in looked)
-    except (FileNotFoundError, ValueError):
-        return False  # it went while we looked: a lock, a socket's file, an empty log
+    except FileNotFoundError:
+        return False  # it went while we looked: a lock, an empty log
+    except (OSError, ValueError):
+        return True  # nobody can say what is in it

@@ -1,4 +1,4 @@
-"""What is looked at before anything is written: so far, whether it was forgotten for good."""
+"""Keeps what was forgotten for good from being written again."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from wellkept.errors import Refused, StoreUnavailable
-from wellkept.model import Message
+from wellkept.model import Message, Told
 from wellkept.storage import Store
-from wellkept.trust.forgotten import KEY_BYTES, MARK, Forgotten, Tombstone
+from wellkept.trust.forgotten import ANY, KEY_BYTES, MARK, SHORT, Forgotten, Tombstone, struck_page, without
 from wellkept.trust.normal import words
+
+_ALLOWED = "To allow it: wellkept purge --lift RECEIPT"
 
 
 class Key:
@@ -102,22 +104,31 @@ class Gate:
 
     def forgotten(self, source: str) -> Forgotten:
         """What recognises the claims that a source forgot."""
-        rows = self._store.forgetting.stones(source)
-        stones = [Tombstone(row.source, row.words, row.claim, row.first) for row in rows]
-        return Forgotten(lambda: self._key.known(self._store), source, stones)
+        rows = (*self._store.forgetting.stones(ANY), *self._store.forgetting.stones(source))
+        stones = [Tombstone(row.words, row.claim, row.first) for row in rows]
+        return Forgotten(lambda: self._key.known(self._store), stones)
 
     def admit(self, source: str, text: str) -> str:
         """The text with MARK in place of what was forgotten. Refused when nothing else would be left of it."""
         kept = self.forgotten(source).struck(text)
         if kept != text and not words(kept.replace(MARK, " ")):
-            raise Refused(
-                "this was forgotten for good, and is not kept again. To allow it: wellkept purge --lift RECEIPT"
-            )
+            raise Refused(f"this was forgotten for good, and is not kept again. {_ALLOWED}")
         return kept
+
+    def check_names(self, source: str, *names: str) -> None:
+        """Refused when one of the names says what was forgotten; a short one may be anything's."""
+        for name in names:
+            if len(words(name)) >= SHORT and self.forgotten(source).spans(name):
+                raise Refused(f"a name would say what was forgotten for good. {_ALLOWED}")
+
+    def told(self, source: str, told: Told) -> Told:
+        """What a writer says of a text's origin, without the parts that hold what was forgotten."""
+        known = self.forgotten(source)
+        return without(told, known.spans) if known else told
 
     def page(self, source: str, content: str) -> str:
         """A page's Markdown with MARK in place of what was forgotten."""
-        return self.forgotten(source).struck(content)
+        return struck_page(content, self.forgotten(source).spans)
 
     def messages(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         """The turns of a conversation, each with MARK in place of what was forgotten."""

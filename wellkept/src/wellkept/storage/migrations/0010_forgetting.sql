@@ -1,6 +1,7 @@
 -- What was forgotten for good: keyed digests, never a text.
 CREATE TABLE tombstones (
-  source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  -- '' where it was forgotten in every source.
+  source TEXT NOT NULL,
   claim BLOB NOT NULL,
   first BLOB NOT NULL,
   words INTEGER NOT NULL,
@@ -9,12 +10,11 @@ CREATE TABLE tombstones (
   PRIMARY KEY (source, claim)
 ) STRICT, WITHOUT ROWID;
 
--- A purge that is not at its end. It holds counts and no text, so that whoever opens the file next can go on.
+-- A purge that is not at its end, so that whoever opens the file next goes on.
 CREATE TABLE purges (
   id TEXT PRIMARY KEY,
   source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
-  at INTEGER NOT NULL,
-  counts TEXT NOT NULL
+  at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Tells whether a key is the one that the digests were made with.
