@@ -347,9 +347,9 @@ def _as_before(fresh: Page, page: Page, told: Told) -> Page:
     )
 
 
-def _settled(store: Store, *, anew: bool, wait_s: float = WAIT_S) -> bool:
+def _settled(store: Store, *, anew: bool, wait_s: float | None = None) -> bool:
     """Whether nothing is left in the log; with `anew` the file is written again first, once."""
-    until = time.monotonic() + wait_s
+    until = time.monotonic() + (WAIT_S if wait_s is None else wait_s)
     while not store.forgetting.settle(anew=anew):
         if time.monotonic() > until:
             return False
