@@ -90,7 +90,7 @@ def test_an_export_is_one_line_an_item_for_the_owner_only(run: Run, tmp_path: Pa
     run("put-page", "people/ada", "-", stdin=ADA)
     run("remember", "Ada likes tea 🍵")
     out = tmp_path / "memory.ndjson"
-    assert run("export", "--out", str(out)).stderr == "wellkept: 2 exported\n"
+    assert run("export", "--out", str(out)).stderr == "wellkept: 2 exported of default\n"
     held = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(item["id"], item["label"]) for item in held] == [
         ("people/ada", "user-written"),

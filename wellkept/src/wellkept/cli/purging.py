@@ -12,8 +12,6 @@ import click
 from wellkept.cli.confirming import at_a_terminal
 from wellkept.cli.frame import common, opened, report, settings_of, shown, visible
 from wellkept.errors import NeedsTerminal
-from wellkept.trust.forgotten import SHORT
-from wellkept.trust.normal import words
 
 if TYPE_CHECKING:
     from wellkept.forgetting import Plan
@@ -85,6 +83,9 @@ def _planned(plan: Plan) -> dict[str, Any]:
 
 
 def _lines(plan: Plan) -> list[str]:
+    from wellkept.trust.forgotten import SHORT
+    from wellkept.trust.normal import words
+
     where = "in any source" if plan.everywhere else f"in {plan.source}"
     lines = [f"to forget in {plan.source}: {', '.join(plan.items)}", f"what they say, wherever else it stands {where}:"]
     if not plan.claims:

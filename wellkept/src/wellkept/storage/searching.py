@@ -92,7 +92,7 @@ _EMBEDDED: Mapping[Embedded, _Statements] = {
     "fact": _Statements(
         f"SELECT id, {_FACT_READ} FROM facts INDEXED BY facts_to_embed "  # noqa: S608
         "WHERE embedded = 0 AND status = 'active' AND id > ? ORDER BY id LIMIT ?",
-        f"SELECT id, {_FACT_READ} FROM json_each(?) AS wanted JOIN facts ON id = wanted.value",  # noqa: S608
+        f"SELECT facts.id, {_FACT_READ} FROM json_each(?) AS wanted JOIN facts ON facts.id = wanted.value",  # noqa: S608
         "INSERT OR REPLACE INTO fact_vectors SELECT ?, id, ? FROM embedders",
         "INSERT OR REPLACE INTO fact_signs (fact_id, signs) VALUES (?, ?)",
         ("UPDATE facts SET embedded = 1 WHERE id IN (SELECT value FROM json_each(?))",),
