@@ -64,7 +64,8 @@ def test_wellkept_passes_its_tests_where_brainbench_is_not_installed(tmp_path, o
         "[pytest]\naddopts = -q --import-mode=importlib -p no:cacheprovider\ntimeout = 300\n"
         "markers =\n    req: ids\n    slow: slow\n    field: reports\n    registry: from registries\n"
     )
-    done = succeed([python, "-m", "pytest", "-c", settings, "-m", "not slow and not registry", tmp_path / "tests"], tmp_path)
+    command = [python, "-m", "pytest", "-c", settings, "-m", "not slow and not registry", tmp_path / "tests"]
+    done = succeed(command, tmp_path)
     assert " passed" in done.stdout
 
 
