@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 PLACES = re.compile(r"(?<![\w.~])/(?:home|Users|root|work|mnt|var/folders)/[\w.-]+")
-ADDRESSES = re.compile(r"(?:--(?:extra-)?index-url|--find-links|--trusted-host|registry\s*=|@ (?:https?|file)://)")
+ADDRESSES = re.compile(
+    r"(?:\"resolved\"|\"(?:git\+)?https?://|--(?:extra-)?index-url|--find-links|--trusted-host|registry\s*=|@ (?:https?|file)://)"
+)
 
 
 def texts(names: list[str], root: Path) -> list[tuple[str, str]]:
@@ -41,10 +43,19 @@ def test_a_path_of_a_machine_would_be_found():
 
 
 def test_no_lock_file_records_where_packages_were_fetched(root, own_files):
-    locks = [name for name in own_files if "lock" in Path(name).name and Path(name).suffix in ("", ".lock", ".txt")]
+    locks = [
+        name for name in own_files if "lock" in Path(name).name and Path(name).suffix in ("", ".lock", ".txt", ".json")
+    ]
     assert "requirements.lock" in locks
+    assert any(Path(name).name == "package-lock.json" for name in locks)
     assert not [name for name in own_files if Path(name).name in ("uv.lock", "poetry.lock", "Pipfile.lock")]
     assert [name for name, text in texts(locks, root) if ADDRESSES.search(text)] == []
+
+
+def test_an_address_in_a_lock_would_be_found():
+    assert ADDRESSES.search('"resolved": "https:' + '//registry.example.test/a.tgz"')
+    assert ADDRESSES.search('"version": "git+https:' + '//example.test/a.git"')
+    assert not ADDRESSES.search('"http-errors": "^2.0.1", "integrity": "sha512-a"')
 
 
 def test_every_dependency_is_pinned_by_hash(root):

@@ -30,6 +30,9 @@ _Z95 = 1.959964
 _WORD = re.compile(r"\w+")
 _ENDS = " .!?。！？"
 
+MADE_BY = "brainbench labels agree, from files that readers wrote: nothing can make their labels again"
+"""Stands in each receipt, for whoever wonders whether it is generated."""
+
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
     retrieve: Retrieve
@@ -166,6 +169,7 @@ def receipt(
     apart = [item for item in items if len(set(item.said.values())) > 1]
     return {
         "schema_version": 1,
+        "made_by": MADE_BY,
         "corpus": drawn.corpus,
         "fixtures_hash": drawn.fixtures_hash,
         "sample": {
