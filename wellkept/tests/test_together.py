@@ -138,3 +138,18 @@ def test_no_verb_loses_what_the_door_decides(verb: str) -> None:
 
 def test_without_others_it_is_the_memory_itself(memory: Memory) -> None:
     assert seen(memory, ()) is memory
+
+
+def test_of_what_was_said_in_several_sources_no_more_comes_than_from_one(memory: Memory) -> None:
+    sources = ("lantern", "default", "harbour")
+    for number, source in enumerate(sources):
+        turns = [Message("user", f"Staging's database listens on 543{number}.", NOW)]
+        memory.bank(source, f"of-{source}", turns, now=NOW)
+    later = said("how do I connect to the staging database?")
+    each = [len(memory.context(source, later, now=NOW).said) for source in sources]
+    assert sum(each) > 2, "the test needs more than may come"
+    together = seen(memory, sources[1:])
+    found = together.context("lantern", later, now=NOW)
+    assert [one.slug for one in found.said] == ["conversations/of-lantern", "conversations/of-default"]
+    assert found.text.count("said on") == 2
+    assert together.said("lantern", later[0].text)[0] == found.said

@@ -464,7 +464,7 @@ class Said:
 class Budget:
     """How much may be injected on one turn: pages pointed at, facts, tokens (ceil(UTF-16 units / 4)), UTF-8 bytes.
 
-    At most `facts` statements come, too.
+    `said` is how many statements of earlier conversations may come.
     """
 
     pages: int = 3
@@ -472,6 +472,7 @@ class Budget:
     facts: int = 10
     tokens: int | None = None
     bytes: int = 8192
+    said: int = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -362,6 +362,7 @@ def _rest(budget: Budget, spent: TurnContext) -> Budget:
         pages=max(0, budget.pages - len(spent.pointers)),
         volunteers=max(0, budget.volunteers - len(spent.volunteered)),
         facts=max(0, budget.facts - len(spent.facts)),
+        said=max(0, budget.said - len(spent.said)),
         tokens=None if budget.tokens is None else budget.tokens - -(-(units + 2 * bool(units)) // 4),
         bytes=budget.bytes - used,
     )

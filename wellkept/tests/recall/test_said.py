@@ -149,7 +149,7 @@ def test_two_statements_at_most_and_none_beyond_the_budget(memory: Memory) -> No
         bank(memory, f"s{number}", f"The staging database has a {('red', 'blue', 'green', 'grey')[number]} owner.")
     assert len(said(memory)) <= 2
     window = [Message("user", ASK)]
-    assert memory.context("default", window, budget=Budget(facts=0)).said == ()
+    assert memory.context("default", window, budget=Budget(said=0)).said == ()
     assert memory.context("default", window, budget=Budget(bytes=100)).degraded == ("budget_trimmed",)
 
 

@@ -127,7 +127,7 @@ def turn_context(
         degraded += failed
     statements: tuple[Said, ...] = ()
     if "said" in fragments and SAID not in arms_off:
-        statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.facts)
+        statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.said)
         degraded += failed
     whole = _Block(pointers, offered, facts, statements)
     kept = _within(whole, budget)
