@@ -1,0 +1,59 @@
+"""D4: text that pretends to be a turn, a role, a tool's answer or the border of what surrounds it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from wellkept.trust.detect.signs import Sign
+
+_TAGS = (
+    "system|assistant|developer|human|instructions?|important|information|admin|prompt|tool_(?:result|call|use|output)s?"
+    r"|function_(?:call|result)s?|invoke|external[-_]data|untrusted[\w-]*|system[-_](?:reminder|prompt|note|message)"
+    "|user[-_](?:input|query|message|turn|data)|assistant[-_]\\w+|memory|memories|trusted[\\w-]*|sys|inst|context|thinking"
+)
+_PRECHECK = re.compile(r"[<\[{|#=:\-]|\bend of\b", re.IGNORECASE)
+_SURE = re.compile(
+    r"<\|[\w -]{2,30}\|>"
+    r"|<<\s{0,4}/?\s{0,4}SYS\s{0,4}>>|\[\s{0,4}/?\s{0,4}INST\s{0,4}\]|<(?:start|end)_of_turn>"
+    rf"|<\s{{0,4}}/?\s{{0,4}}(?:{_TAGS})(?:\s[^<>]{{0,200}})?/?\s{{0,4}}>"
+    r"|[\"']role[\"']\s{0,4}:\s{0,4}[\"'](?:system|developer|assistant|tool)[\"']"
+    r"|^[\W_]{0,12}\[\s{0,4}(?:system|developer|admin|assistant)(?:[ _-](?:message|note|prompt|update))?\s{0,4}\]"
+    r"|^[\W_]{0,12}end[ _]of[ _](?:the[ _])?"
+    r"(?:document|user|input|context|data|untrusted|external|system|prompt|message|conversation|tool|email|file|page|article|review|transcript)s?\b"
+    r"|^[\W_]{0,12}(?:begin|start)[ _](?:of[ _])?(?:(?:new|system|admin|priority)[ _])+"
+    r"(?:instruction|prompt|message|session)s?\b"
+    r"|<\s{0,4}/?\s{0,4}(?:im_start|im_end|endoftext|eot_id|s)\s{0,4}>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROLE = re.compile(
+    r"^[\W_]{0,6}(?P<role>system|assistant|developer)"
+    r"(?P<more>[ _-](?:message|note|prompt|update|override|instruction|alert|notice)s?)?"
+    r"[*_]{0,2}[ \t]{0,3}:[ \t*_]{0,4}(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ADDRESSED = re.compile(
+    r"\b(?:you(?:r|'re)?|ignore|disregard|forget|call|must|reveal|grant|comply|new|instruction|override|user)\b",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"`[^`\n]{1,300}`")
+_OURS = re.compile(r"external[-_]data", re.IGNORECASE)
+
+
+def markup(text: str) -> Iterator[Sign]:
+    """Forged turns, roles, tool results and borders. What is shown as code is no sure sign, but for our own border."""
+    if not _PRECHECK.search(text):
+        return
+    found = [(one.start(), one.end(), True) for one in _SURE.finditer(text)]
+    for role in _ROLE.finditer(text):
+        rest = text[role.end() : role.end() + 160].split("\n", 1)[0]
+        found.append((role.start("role"), role.end(), bool(role["more"] or _ADDRESSED.search(rest))))
+    if not found:
+        return
+    shown = sorted((one.start(), one.end()) for pattern in (_FENCE, _CODE) for one in pattern.finditer(text))
+    for start, end, sure in sorted(found):
+        before = bisect_right(shown, (start, len(text)))
+        as_code = any(end <= stop for _, stop in shown[max(0, before - 2) : before])
+        yield Sign("D4", start, end, sure and not (as_code and not _OURS.search(text, start, end)))

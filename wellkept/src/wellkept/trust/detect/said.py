@@ -1,0 +1,265 @@
+"""D1, D2, D3, D9, D14: what a sentence asks of whoever reads it, told by which kinds of words meet in it.
+
+No sentence is known beforehand. Where kinds of words meet that make an order, a wish that is to last, a claim of
+consent or a way out for data, that is a sign. Words that tell of attacks, and marks of quotation around the place, make
+a sign unsure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up
+from wellkept.trust.detect.signs import Sign
+
+_FIRST, _END, _PLACE, _READER, _META = (BIT[kind] for kind in ("first", "end", "place", "reader", "meta"))
+_ORDERS = bits(" ".join(ORDERS))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Kinds of words that make a sign when the others stand within so many characters of the first.
+
+    `first`: the first kind must begin a clause, as orders do. `of` are kinds of which one at least is in the sentence.
+    """
+
+    gives: str
+    kinds: str
+    within: int = 60
+    sure: bool = True
+    first: bool = False
+    of: str = ""
+
+
+RULES = (
+    Rule("D1", "ignore rules prior", 70, first=True),
+    Rule("D1", "ignore rules", 50, first=True, of="reader reply role"),
+    Rule("D1", "ignore user", 30, first=True, of="reader reply role"),
+    Rule("D1", "role limits", 90),
+    Rule("D1", "role reader", 60),
+    Rule("D1", "without limits", 30, of="reader role reply lasting"),
+    Rule("D1", "reveal prompt", 60, first=True),
+    Rule("D1", "hide user", 60),
+    Rule("D1", "note reader", 60, of="do send alter take ignore must memory reveal avoid"),
+    Rule("D1", "reader", first=True, of="do send alter take ignore memory reveal avoid"),
+    Rule("D1", "do reply", 90, first=True, of="lasting always reader user"),
+    Rule("D1", "new rules", 25, of="role ignore reply reader"),
+    Rule("D2", "memory lasting", 120, first=True),
+    Rule("D2", "memory user", 80, first=True),
+    Rule("D2", "memory always", 100, first=True),
+    Rule("D2", "memory prefer", 100, first=True),
+    Rule("D2", "memory memory_place", 50, first=True),
+    Rule("D2", "do lasting", 100, first=True),
+    Rule("D2", "send lasting", 100, first=True),
+    Rule("D2", "alter lasting", 100, first=True),
+    Rule("D2", "avoid lasting", 100),
+    Rule("D2", "hide lasting", 100),
+    Rule("D2", "user always", 60, of="do send prefer avoid alter"),
+    Rule("D2", "do always", 30, first=True, of="user reader"),
+    Rule("D2", "do user when", 100, first=True, of="always hide reader reply"),
+    Rule("D3", "user prefer", 60),
+    Rule("D3", "prefer lasting", 80, of="user do send avoid"),
+    Rule("D3", "broken avoid", 120, of="tool user do"),
+    Rule("D3", "avoid tool", 50, of="always lasting user"),
+    Rule("D9", "send place", 90, first=True, of="secret take prompt"),
+    Rule("D9", "send secret", 60, first=True, of="user reader reply place"),
+    Rule("D14", "confirmed user", 60),
+    # What orders are made of, and ordinary letters too.
+    Rule("D1", "ignore rules", 50, sure=False),
+    Rule("D1", "reveal prompt", 60, sure=False),
+    Rule("D1", "reader do must", 90, sure=False),
+    Rule("D1", "do reply", 60, sure=False, first=True),
+    Rule("D1", "new rules", 20, sure=False),
+    Rule("D1", "alter mine asset", 60, sure=False, first=True),
+    Rule("D1", "send mine asset", 60, sure=False, first=True),
+    Rule("D2", "memory", sure=False, first=True),
+    Rule("D2", "do always", 25, sure=False, first=True),
+    Rule("D2", "avoid always", 25, sure=False),
+    Rule("D2", "do user when", 100, sure=False, first=True),
+    Rule("D3", "tool broken", 60, sure=False),
+    Rule("D3", "prefer send", 80, sure=False),
+    Rule("D3", "prefer always", 60, sure=False),
+    Rule("D9", "send place", 90, sure=False, first=True),
+)
+"""The first of an id that holds for a sentence gives its id; sure ones come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    does: int
+    start: int
+    end: int
+
+
+_COMPILED = tuple((rule, [BIT[kind] for kind in rule.kinds.split()], bits(rule.kinds), bits(rule.of)) for rule in RULES)
+
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
+    "\u0e31-\u0e4e\u3099\u309a"
+)
+"""Parts of words that are no letters for the pattern language."""
+_TOKEN = re.compile(
+    rf"(?P<word>(?:[^\W_]|[{_MARKS}])(?:[^\W_]|[{_MARKS}]|['’ʼ](?=\w))*+)"
+    r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？；।؟;|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
+)
+_PLACES = re.compile(
+    r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|(?:https?://|www\.)[^\s<>\"')]{4,}+"
+    r"|\b[A-Z]{2}\d{2}[ ]?(?:\w{4}[ ]?){2,7}\w{1,4}\b|\b0x[0-9a-fA-F]{40}\b|\bbc1[a-z0-9]{25,60}\b"
+)
+_MAYBE_PLACE = re.compile(r"@|://|www\.|[A-Z]{2}\d\d|0x|bc1")
+_UNSPACED_WORDS = re.compile("|".join(map(re.escape, sorted(UNSPACED, key=len, reverse=True))))
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
+_CALLS = frozenset(":,：，،、")
+_LEADS = frozenset(
+    "and then now just also so but or instead please kindly you und dann du sie et puis vous tu y e luego poi i en и та "
+    "ve".split()
+)
+_LEADING = bits("must always lasting reader")
+_Token = tuple[str, int, int, int]
+
+
+def _hits(text: str) -> list[_Hit]:
+    """What the words of the text do, in order, with borders of sentences between them."""
+    tokens: list[_Token] = []
+    for found in _TOKEN.finditer(text):
+        plain, does = look_up(found[0]) if found["word"] else ("", _END)
+        tokens.append((plain, does, *found.span()))
+    hits: list[_Hit] = []
+    led, before = True, 0
+    for at, (plain, does, start, end) in enumerate(tokens):
+        if plain in PHRASES:
+            does, end = _phrase(tokens, at)
+        if does and does != _END:
+            begins = led or before & _LEADING or _opens(text, start)
+            # Somebody who is called stands before a colon or a comma: "assistant, ...".
+            if begins and (not does & _READER or text[end : end + 2].strip()[:1] in _CALLS):
+                does |= _FIRST
+        if does:
+            hits.append(_Hit(does, start, end))
+        led = does == _END or plain in _LEADS
+        before = does
+    return hits
+
+
+def _opens(text: str, start: int) -> bool:
+    return text[max(0, start - 2) : start].rstrip()[-1:] in _OPENS
+
+
+def _phrase(tokens: list[_Token], at: int) -> tuple[int, int]:
+    """What a word does together with those that follow, and where the longest such phrase ends."""
+    plain, does, _, end = tokens[at]
+    for rest, more in PHRASES[plain]:
+        if at + len(rest) < len(tokens) and _follows(tokens, at, rest):
+            does |= more
+            end = max(end, tokens[at + len(rest)][3])
+    return does, end
+
+
+def _follows(tokens: list[_Token], at: int, rest: tuple[str, ...]) -> bool:
+    for offset, part in enumerate(rest, at + 1):
+        plain = tokens[offset][0]
+        if not (plain.startswith(part[:-1]) if part.endswith("*") else plain == part):
+            return False
+    return True
+
+
+def _all_hits(text: str) -> list[_Hit]:
+    hits = _hits(text)
+    more: list[_Hit] = []
+    if _MAYBE_PLACE.search(text):
+        more += [_Hit(_PLACE, one.start(), one.end()) for one in _PLACES.finditer(text)]
+    if _UNSPACED.search(text):
+        more += [_Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
+    return sorted(hits + more, key=lambda hit: hit.start) if more else hits
+
+
+_MANY = 40
+"""So many words of a sentence are looked at together; a longer one is cut, so that the work stays linear."""
+
+
+def _sentences(hits: list[_Hit]) -> Iterator[list[_Hit]]:
+    sentence: list[_Hit] = []
+    for hit in hits:
+        if hit.does == _END or len(sentence) == _MANY:
+            if sentence:
+                yield sentence
+            sentence = sentence[-_MANY // 4 :] if hit.does != _END else []
+        if hit.does != _END:
+            sentence.append(hit)
+    if sentence:
+        yield sentence
+
+
+def said(text: str) -> Iterator[Sign]:
+    """What the text asks of a reader that it does not know, sentence by sentence."""
+    sentences = [(sentence, _together(sentence)) for sentence in _sentences(_all_hits(text))]
+    quotes: list[tuple[int, int]] | None = None
+    for (_, earlier), (sentence, kinds) in pairwise([([], 0), *sentences]):
+        for sign in _met(sentence, kinds):
+            if sign.sure and (kinds | earlier) & _META:
+                quotes = _quoted(text) if quotes is None else quotes
+                yield replace(sign, sure=not _told_of(sentence, sign, quotes))
+            else:
+                yield sign
+
+
+_QUOTED = re.compile(
+    r"\"[^\"\n]{6,400}\"|“[^”\n]{6,400}”|«[^»\n]{6,400}»|„[^“”\n]{6,400}[“”]|「[^」\n]{4,400}」|『[^』\n]{4,400}』|(?<!\w)'[^'\n]{6,400}'(?!\w)|`[^`\n]{6,400}`|‘[^’\n]{6,400}’"
+)
+
+
+def _quoted(text: str) -> list[tuple[int, int]]:
+    return [one.span() for one in _QUOTED.finditer(text)]
+
+
+def _told_of(sentence: list[_Hit], sign: Sign, quotes: list[tuple[int, int]]) -> bool:
+    """Whether what stands there is quoted, or told as what somebody does, rather than said."""
+    start, end = sign.start, sign.end
+    if any(begin <= start and end <= stop for begin, stop in quotes):
+        return True
+    return not any(hit.does & _FIRST and hit.does & _ORDERS and start <= hit.start < end for hit in sentence)
+
+
+def _together(sentence: list[_Hit]) -> int:
+    kinds = 0
+    for hit in sentence:
+        kinds |= hit.does
+    return kinds
+
+
+def _met(sentence: list[_Hit], kinds: int) -> Iterator[Sign]:
+    seen: set[str] = set()
+    for rule, wanted, needed, of in _COMPILED:
+        if rule.gives in seen or kinds & needed != needed or (of and not kinds & of):
+            continue
+        span = _meeting(sentence, wanted, rule)
+        if span:
+            seen.add(rule.gives)
+            yield Sign(rule.gives, *span, rule.sure)
+
+
+def _meeting(sentence: list[_Hit], kinds: list[int], rule: Rule) -> tuple[int, int] | None:
+    """From where to where words of all these kinds stand near one of the first kind; None if they do not."""
+    for anchor in sentence:
+        if not anchor.does & kinds[0] or (rule.first and not anchor.does & _FIRST):
+            continue
+        start, end = anchor.start, anchor.end
+        for kind in kinds[1:]:
+            near = [
+                hit for hit in sentence if hit.does & kind and hit is not anchor and _apart(hit, anchor) <= rule.within
+            ]
+            if not near:
+                break
+            nearest = min(near, key=lambda hit: _apart(hit, anchor))
+            start, end = min(start, nearest.start), max(end, nearest.end)
+        else:
+            return start, end
+    return None
+
+
+def _apart(one: _Hit, other: _Hit) -> int:
+    return max(0, other.start - one.end, one.start - other.end)
