@@ -102,7 +102,7 @@ _MARKS = (
 )
 """Parts of words that are no letters for the pattern language."""
 _TOKEN = re.compile(
-    rf"(?P<word>(?:[^\W_]|[{_MARKS}])(?:[^\W_]|[{_MARKS}]|['’ʼ](?=\w))*+)"
+    rf"[\w{_MARKS}]+(?:['’ʼ]\w[\w{_MARKS}]*)*"
     r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？；।؟;|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
 )
 _PLACES = re.compile(
@@ -115,33 +115,37 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
 _CALLS = frozenset(":,：，،、")
 _LEADS = frozenset(
-    "and then now just also so but or instead please kindly you und dann du sie et puis vous tu y e luego poi i en и та "
-    "ve".split()
+    "and then now just also so but or instead please kindly you und dann du sie et puis vous tu y e luego poi i en "
+    "и та ve".split()
 )
 _LEADING = bits("must always lasting reader")
-_Token = tuple[str, int, int, int]
 
 
 def _hits(text: str) -> list[_Hit]:
     """What the words of the text do, in order, with borders of sentences between them."""
-    tokens: list[_Token] = []
-    for found in _TOKEN.finditer(text):
-        plain, does = look_up(found[0]) if found["word"] else ("", _END)
-        tokens.append((plain, does, *found.span()))
+    words: list[str] = []
+    ends: list[int] = []
+    found: list[tuple[int, int, int]] = []
+    for token in _TOKEN.finditer(text.replace("_", " ")):
+        word, does, leads = look_up(token[0])
+        if does or leads:
+            found.append((len(words), does, token.start()))
+        words.append(word)
+        ends.append(token.end())
     hits: list[_Hit] = []
-    led, before = True, 0
-    for at, (plain, does, start, end) in enumerate(tokens):
-        if plain in PHRASES:
-            does, end = _phrase(tokens, at)
+    last, before = -1, 0
+    for at, does, start in found:
+        until = at
+        if words[at] in PHRASES:
+            does, until = _with_following(words, at, does)
         if does and does != _END:
-            begins = led or before & _LEADING or _opens(text, start)
+            begins = not words[at - 1] or words[at - 1] in _LEADS or (last == at - 1 and before & _LEADING)
             # Somebody who is called stands before a colon or a comma: "assistant, ...".
-            if begins and (not does & _READER or text[end : end + 2].strip()[:1] in _CALLS):
+            if (begins or not at or _opens(text, start)) and (not does & _READER or _calls(text, ends[until])):
                 does |= _FIRST
         if does:
-            hits.append(_Hit(does, start, end))
-        led = does == _END or plain in _LEADS
-        before = does
+            hits.append(_Hit(does, start, ends[until]))
+        last, before = at, does
     return hits
 
 
@@ -149,22 +153,24 @@ def _opens(text: str, start: int) -> bool:
     return text[max(0, start - 2) : start].rstrip()[-1:] in _OPENS
 
 
-def _phrase(tokens: list[_Token], at: int) -> tuple[int, int]:
-    """What a word does together with those that follow, and where the longest such phrase ends."""
-    plain, does, _, end = tokens[at]
-    for rest, more in PHRASES[plain]:
-        if at + len(rest) < len(tokens) and _follows(tokens, at, rest):
+def _calls(text: str, end: int) -> bool:
+    return text[end : end + 2].strip()[:1] in _CALLS
+
+
+def _with_following(words: list[str], at: int, does: int) -> tuple[int, int]:
+    """What a word does together with those that follow it, and which is the last of the longest such phrase."""
+    until = at
+    following = words[at + 1] if at + 1 < len(words) else ""
+    for rest, more in PHRASES[words[at]].after(following):
+        last = at + 1 + len(rest)
+        if last < len(words) and all(_same(words[here], part) for here, part in enumerate(rest, at + 2)):
             does |= more
-            end = max(end, tokens[at + len(rest)][3])
-    return does, end
+            until = max(until, last)
+    return does, until
 
 
-def _follows(tokens: list[_Token], at: int, rest: tuple[str, ...]) -> bool:
-    for offset, part in enumerate(rest, at + 1):
-        plain = tokens[offset][0]
-        if not (plain.startswith(part[:-1]) if part.endswith("*") else plain == part):
-            return False
-    return True
+def _same(word: str, part: str) -> bool:
+    return word.startswith(part[:-1]) if part.endswith("*") else word == part
 
 
 def _all_hits(text: str) -> list[_Hit]:
