@@ -24,7 +24,8 @@ KINDS: Mapping[str, str] = {
     "user": "whom the reader works for",
     "memory": "orders to remember",
     "memory_place": "where is remembered",
-    "lasting": "from now on, every time",
+    "lasting": "from now on, until further notice",
+    "later": "in future, every time, by default",
     "always": "always, never",
     "do": "orders of any other kind",
     "send": "orders to give away",
@@ -49,6 +50,7 @@ KINDS: Mapping[str, str] = {
     "new": "new, real, urgent",
     "mine": "my, your",
     "asset": "what somebody owns",
+    "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
     "place": "an address; no word",
     "first": "begins a clause; no word",
@@ -57,7 +59,7 @@ KINDS: Mapping[str, str] = {
 """What a word may do, and what that means."""
 
 BIT: Mapping[str, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
-ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid")
+ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide")
 
 _WITHOUT_SPACES = ("zh", "ja")
 _UNMISTAKABLE = ("hi", "ja", "ko", "pl", "ru", "tr", "uk", "zh")

@@ -34,8 +34,20 @@ _ROLE = re.compile(
     r"[*_]{0,2}[ \t]{0,3}:[ \t*_]{0,4}(?=\S)",
     re.IGNORECASE | re.MULTILINE,
 )
+_NOTE = re.compile(
+    r"^[\W_]{0,6}(?:(?:note|message|avis|nota|avviso|messaggio|mensaje|aviso|mensagem|instrucci[oó]n|consigne)[ \t]"
+    r"(?:d[eiou] |d[eo]l )?(?:syst[eè]me|sistema)"
+    r"|system(?:hinweis|nachricht|meldung|anweisung|melding|bericht|instructie)"
+    r"|(?:komunikat|notatka|wiadomość) systemow[ya]|(?:системн(?:ое|а|е)|системная) "
+    r"(?:сообщение|инструкция|примечание"
+    r"|повідомлення|інструкція|примітка)|sistem (?:notu|mesajı|talimatı)|(?:رسالة|ملاحظة|تنبيه) (?:من )?النظام"
+    r"|(?:הודעת|הערת|הנחיית) (?:ה)?מערכת|सिस्टम (?:नोट|संदेश|निर्देश)|系[统統](?:消息|提示|通知|指令|訊息)"
+    r"|システム(?:メッセージ|通知|指示|注記)|시스템 ?(?:메시지|알림|지시|공지))[ \t]{0,3}[:：]",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ADDRESSED = re.compile(
-    r"\b(?:you(?:r|'re)?|ignore|disregard|forget|call|must|reveal|grant|comply|new|instruction|override|user)\b",
+    r"\b(?:you(?:r|'re)?|ignore|disregard|forget|call|must|reveal|grant|comply|new|instructions?|override|the user"
+    r"|sure|here is|of course|okay|understood)\b",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
@@ -43,7 +55,12 @@ _CODE = re.compile(r"`[^`\n]{1,300}`")
 _OURS = re.compile(r"external[-_]data", re.IGNORECASE)
 
 
-_FORGED = ((_BRACKETS, "<["), (_JSON_ROLE, ("role",)), (_BORDERS, ("nd of", "nd_of", "begin", "start")))
+_FORGED = (
+    (_BRACKETS, "<["),
+    (_JSON_ROLE, ("role",)),
+    (_BORDERS, ("nd of", "nd_of", "begin", "start")),
+    (_NOTE, ":："),
+)
 """What is forged, and what must stand in a text for it to be worth a look."""
 _ROLES = ("system", "assistant", "developer")
 

@@ -15,7 +15,9 @@ from itertools import pairwise
 from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up
 from wellkept.trust.detect.signs import Sign
 
-_FIRST, _END, _PLACE, _READER, _META = (BIT[kind] for kind in ("first", "end", "place", "reader", "meta"))
+_FIRST, _END, _PLACE, _READER, _USER, _META = (
+    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta")
+)
 _ORDERS = bits(" ".join(ORDERS))
 
 
@@ -23,7 +25,8 @@ _ORDERS = bits(" ".join(ORDERS))
 class Rule:
     """Kinds of words that make a sign when the others stand within so many characters of the first.
 
-    `first`: the first kind must begin a clause, as orders do. `of` are kinds of which one at least is in the sentence.
+    `first`: the first kind must begin a clause, as orders do. Of the kinds in `of` one at least is in the sentence, of
+    those in `orders` one that begins a clause, of those in `after` one in the sentence before, and none of `unless`.
     """
 
     gives: str
@@ -32,6 +35,9 @@ class Rule:
     sure: bool = True
     first: bool = False
     of: str = ""
+    orders: str = ""
+    unless: str = ""
+    after: str = ""
 
 
 RULES = (
@@ -39,34 +45,42 @@ RULES = (
     Rule("D1", "ignore rules", 50, first=True, of="reader reply role"),
     Rule("D1", "ignore user", 30, first=True, of="reader reply role"),
     Rule("D1", "role limits", 90),
-    Rule("D1", "role reader", 60),
+    Rule("D1", "role reader", 60, first=True),
     Rule("D1", "without limits", 30, of="reader role reply lasting"),
+    Rule("D1", "without limits", 30, after="role"),
     Rule("D1", "reveal prompt", 60, first=True),
     Rule("D1", "hide user", 60),
-    Rule("D1", "note reader", 60, of="do send alter take ignore must memory reveal avoid"),
-    Rule("D1", "reader", first=True, of="do send alter take ignore memory reveal avoid"),
-    Rule("D1", "do reply", 90, first=True, of="lasting always reader user"),
-    Rule("D1", "new rules", 25, of="role ignore reply reader"),
+    Rule("D1", "note reader", 60, first=True),
+    Rule("D1", "reader note", 80, first=True),
+    Rule("D1", "note reply", 160, first=True, of="must do lasting always later"),
+    Rule("D1", "coded rules", 80, orders="do"),
+    Rule("D1", "reader", first=True, orders="do send alter take ignore memory reveal avoid hide"),
+    Rule("D1", "do reply", 90, first=True, of="lasting always later reader user"),
+    Rule("D1", "new rules", 25, of="role ignore reply reader lasting"),
     Rule("D2", "memory lasting", 120, first=True),
+    Rule("D2", "memory later", 120, first=True),
     Rule("D2", "memory user", 80, first=True),
-    Rule("D2", "memory always", 100, first=True),
     Rule("D2", "memory prefer", 100, first=True),
     Rule("D2", "memory memory_place", 50, first=True),
     Rule("D2", "do lasting", 100, first=True),
     Rule("D2", "send lasting", 100, first=True),
     Rule("D2", "alter lasting", 100, first=True),
-    Rule("D2", "avoid lasting", 100),
+    Rule("D2", "avoid lasting", 100, first=True),
     Rule("D2", "hide lasting", 100),
-    Rule("D2", "user always", 60, of="do send prefer avoid alter"),
+    Rule("D2", "user always", 60, orders="do send avoid alter"),
+    Rule("D2", "do later", 100, first=True, of="user reader reply"),
     Rule("D2", "do always", 30, first=True, of="user reader"),
-    Rule("D2", "do user when", 100, first=True, of="always hide reader reply"),
-    Rule("D3", "user prefer", 60),
-    Rule("D3", "prefer lasting", 80, of="user do send avoid"),
-    Rule("D3", "broken avoid", 120, of="tool user do"),
+    Rule("D2", "do user when", 100, first=True, of="always hide reader reply later lasting"),
+    Rule("D3", "user prefer", 60, unless="when"),
+    Rule("D3", "prefer lasting", 80, of="user"),
+    Rule("D3", "broken avoid", 120, of="tool user"),
+    Rule("D3", "broken avoid", 120, orders="do send alter"),
     Rule("D3", "avoid tool", 50, of="always lasting user"),
     Rule("D9", "send place", 90, first=True, of="secret take prompt"),
+    Rule("D9", "send mine asset place", 150, first=True),
+    Rule("D9", "send user place", 150, first=True),
     Rule("D9", "send secret", 60, first=True, of="user reader reply place"),
-    Rule("D14", "confirmed user", 60),
+    Rule("D14", "confirmed user", 30, unless="when"),
     # What orders are made of, and ordinary letters too.
     Rule("D1", "ignore rules", 50, sure=False),
     Rule("D1", "reveal prompt", 60, sure=False),
@@ -76,6 +90,7 @@ RULES = (
     Rule("D1", "alter mine asset", 60, sure=False, first=True),
     Rule("D1", "send mine asset", 60, sure=False, first=True),
     Rule("D2", "memory", sure=False, first=True),
+    Rule("D2", "do later", 60, sure=False, first=True),
     Rule("D2", "do always", 25, sure=False, first=True),
     Rule("D2", "avoid always", 25, sure=False),
     Rule("D2", "do user when", 100, sure=False, first=True),
@@ -94,7 +109,37 @@ class _Hit:
     end: int
 
 
-_COMPILED = tuple((rule, [BIT[kind] for kind in rule.kinds.split()], bits(rule.kinds), bits(rule.of)) for rule in RULES)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A rule as numbers; the kinds of `apart` one by one."""
+
+    rule: Rule
+    apart: tuple[int, ...]
+    kinds: int
+    of: int
+    orders: int
+    unless: int
+    after: int
+
+    def may_hold(self, kinds: int, ordered: int, earlier: int) -> bool:
+        """Whether the kinds of a sentence, those that begin a clause in it and those of the one before are enough."""
+        return (
+            kinds & self.kinds == self.kinds
+            and not kinds & self.unless
+            and bool(not self.of or kinds & self.of)
+            and bool(not self.orders or ordered & self.orders)
+            and bool(not self.after or earlier & self.after)
+        )
+
+
+_WANTED = tuple(
+    _Wanted(
+        rule,
+        tuple(BIT[kind] for kind in rule.kinds.split()),
+        *map(bits, (rule.kinds, rule.of, rule.orders, rule.unless, rule.after)),
+    )
+    for rule in RULES
+)
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
@@ -115,8 +160,10 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
 _CALLS = frozenset(":,：，،、")
 _LEADS = frozenset(
-    "and then now just also so but or instead please kindly you und dann du sie et puis vous tu y e luego poi i en "
-    "и та ve".split()
+    "and then now just also so but instead please kindly und dann et puis y e luego poi i en и та ve".split()
+)
+_YOU = frozenset(
+    "you du sie dich ihnen toi vous ti usted te voi você u jou ty tobie ты вам тебе ти sen أنت אתה".split()
 )
 _LEADING = bits("must always lasting reader")
 
@@ -140,9 +187,12 @@ def _hits(text: str) -> list[_Hit]:
             does, until = _with_following(words, at, does)
         if does and does != _END:
             begins = not words[at - 1] or words[at - 1] in _LEADS or (last == at - 1 and before & _LEADING)
-            # Somebody who is called stands before a colon or a comma: "assistant, ...".
-            if (begins or not at or _opens(text, start)) and (not does & _READER or _calls(text, ends[until])):
+            # Somebody who is called stands before a colon or a comma, or after "you": "assistant, ...".
+            called = not does & _READER or _calls(text, ends[until]) or words[at - 1] in _YOU
+            if (begins or not at or _opens(text, start)) and called:
                 does |= _FIRST
+        if does & _USER and text[ends[until] : ends[until] + 1] == "-":
+            does &= ~_USER  # user-friendly
         if does:
             hits.append(_Hit(does, start, ends[until]))
         last, before = at, does
@@ -205,8 +255,10 @@ def said(text: str) -> Iterator[Sign]:
     sentences = [(sentence, _together(sentence)) for sentence in _sentences(_all_hits(text))]
     quotes: list[tuple[int, int]] | None = None
     for (_, earlier), (sentence, kinds) in pairwise([([], 0), *sentences]):
-        for sign in _met(sentence, kinds):
-            if sign.sure and (kinds | earlier) & _META:
+        for sign in _met(sentence, kinds, earlier):
+            if sign.sure and "_" in text[sign.start : sign.end]:
+                yield replace(sign, sure=False)  # a name of something in code
+            elif sign.sure and (kinds | earlier) & _META:
                 quotes = _quoted(text) if quotes is None else quotes
                 yield replace(sign, sure=not _told_of(sentence, sign, quotes))
             else:
@@ -237,18 +289,20 @@ def _together(sentence: list[_Hit]) -> int:
     return kinds
 
 
-def _met(sentence: list[_Hit], kinds: int) -> Iterator[Sign]:
+def _met(sentence: list[_Hit], kinds: int, earlier: int) -> Iterator[Sign]:
+    """The signs of a sentence, one of each id at most."""
     seen: set[str] = set()
-    for rule, wanted, needed, of in _COMPILED:
-        if rule.gives in seen or kinds & needed != needed or (of and not kinds & of):
-            continue
-        span = _meeting(sentence, wanted, rule)
-        if span:
-            seen.add(rule.gives)
-            yield Sign(rule.gives, *span, rule.sure)
+    ordered = _together([hit for hit in sentence if hit.does & _FIRST])
+    for wanted in _WANTED:
+        rule = wanted.rule
+        if kinds & wanted.kinds == wanted.kinds and rule.gives not in seen and wanted.may_hold(kinds, ordered, earlier):
+            span = _meeting(sentence, wanted.apart, rule)
+            if span:
+                seen.add(rule.gives)
+                yield Sign(rule.gives, *span, rule.sure)
 
 
-def _meeting(sentence: list[_Hit], kinds: list[int], rule: Rule) -> tuple[int, int] | None:
+def _meeting(sentence: list[_Hit], kinds: tuple[int, ...], rule: Rule) -> tuple[int, int] | None:
     """From where to where words of all these kinds stand near one of the first kind; None if they do not."""
     for anchor in sentence:
         if not anchor.does & kinds[0] or (rule.first and not anchor.does & _FIRST):
