@@ -50,6 +50,7 @@ KINDS: Mapping[str, str] = {
     "new": "new, real, urgent",
     "mine": "my, your",
     "asset": "what somebody owns",
+    "retract": "no longer, wrong, changed",
     "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
     "place": "an address; no word",

@@ -8,7 +8,7 @@ a sign unsure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -103,7 +103,9 @@ RULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
+class Hit:
+    """A word or phrase of a text, and what it does there (kinds of the lexicon as one number)."""
+
     does: int
     start: int
     end: int
@@ -150,7 +152,7 @@ _TOKEN = re.compile(
     rf"[\w{_MARKS}]+(?:['’ʼ]\w[\w{_MARKS}]*)*"
     r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？；।؟;|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
 )
-_PLACES = re.compile(
+PLACES = re.compile(
     r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|(?:https?://|www\.)[^\s<>\"')]{4,}+"
     r"|\b[A-Z]{2}\d{2}[ ]?(?:\w{4}[ ]?){2,7}\w{1,4}\b|\b0x[0-9a-fA-F]{40}\b|\bbc1[a-z0-9]{25,60}\b"
 )
@@ -168,8 +170,8 @@ _YOU = frozenset(
 _LEADING = bits("must always lasting reader")
 
 
-def _hits(text: str) -> list[_Hit]:
-    """What the words of the text do, in order, with borders of sentences between them."""
+def _spaced(text: str) -> list[Hit]:
+    """The hits of words that have spaces between them, and the borders."""
     words: list[str] = []
     ends: list[int] = []
     found: list[tuple[int, int, int]] = []
@@ -179,7 +181,7 @@ def _hits(text: str) -> list[_Hit]:
             found.append((len(words), does, token.start()))
         words.append(word)
         ends.append(token.end())
-    hits: list[_Hit] = []
+    made: list[Hit] = []
     last, before = -1, 0
     for at, does, start in found:
         until = at
@@ -194,9 +196,9 @@ def _hits(text: str) -> list[_Hit]:
         if does & _USER and text[ends[until] : ends[until] + 1] == "-":
             does &= ~_USER  # user-friendly
         if does:
-            hits.append(_Hit(does, start, ends[until]))
+            made.append(Hit(does, start, ends[until]))
         last, before = at, does
-    return hits
+    return made
 
 
 def _opens(text: str, start: int) -> bool:
@@ -223,23 +225,25 @@ def _same(word: str, part: str) -> bool:
     return word.startswith(part[:-1]) if part.endswith("*") else word == part
 
 
-def _all_hits(text: str) -> list[_Hit]:
-    hits = _hits(text)
-    more: list[_Hit] = []
+def hits(text: str) -> list[Hit]:
+    """What the words and addresses of a text do, in order, with borders of sentences between them."""
+    found = _spaced(text)
+    more: list[Hit] = []
     if _MAYBE_PLACE.search(text):
-        more += [_Hit(_PLACE, one.start(), one.end()) for one in _PLACES.finditer(text)]
+        more += [Hit(_PLACE, one.start(), one.end()) for one in PLACES.finditer(text)]
     if _UNSPACED.search(text):
-        more += [_Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
-    return sorted(hits + more, key=lambda hit: hit.start) if more else hits
+        more += [Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
+    return sorted(found + more, key=lambda hit: hit.start) if more else found
 
 
 _MANY = 40
 """So many words of a sentence are looked at together; a longer one is cut, so that the work stays linear."""
 
 
-def _sentences(hits: list[_Hit]) -> Iterator[list[_Hit]]:
-    sentence: list[_Hit] = []
-    for hit in hits:
+def sentences(found: list[Hit]) -> Iterator[list[Hit]]:
+    """The hits of each sentence; those of a very long one in parts that overlap."""
+    sentence: list[Hit] = []
+    for hit in found:
         if hit.does == _END or len(sentence) == _MANY:
             if sentence:
                 yield sentence
@@ -252,9 +256,9 @@ def _sentences(hits: list[_Hit]) -> Iterator[list[_Hit]]:
 
 def said(text: str) -> Iterator[Sign]:
     """What the text asks of a reader that it does not know, sentence by sentence."""
-    sentences = [(sentence, _together(sentence)) for sentence in _sentences(_all_hits(text))]
+    every = [(sentence, together(sentence)) for sentence in sentences(hits(text))]
     quotes: list[tuple[int, int]] | None = None
-    for (_, earlier), (sentence, kinds) in pairwise([([], 0), *sentences]):
+    for (_, earlier), (sentence, kinds) in pairwise([([], 0), *every]):
         for sign in _met(sentence, kinds, earlier):
             if sign.sure and "_" in text[sign.start : sign.end]:
                 yield replace(sign, sure=False)  # a name of something in code
@@ -274,7 +278,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
     return [one.span() for one in _QUOTED.finditer(text)]
 
 
-def _told_of(sentence: list[_Hit], sign: Sign, quotes: list[tuple[int, int]]) -> bool:
+def _told_of(sentence: list[Hit], sign: Sign, quotes: list[tuple[int, int]]) -> bool:
     """Whether what stands there is quoted, or told as what somebody does, rather than said."""
     start, end = sign.start, sign.end
     if any(begin <= start and end <= stop for begin, stop in quotes):
@@ -282,17 +286,18 @@ def _told_of(sentence: list[_Hit], sign: Sign, quotes: list[tuple[int, int]]) ->
     return not any(hit.does & _FIRST and hit.does & _ORDERS and start <= hit.start < end for hit in sentence)
 
 
-def _together(sentence: list[_Hit]) -> int:
+def together(sentence: Iterable[Hit]) -> int:
+    """All that the hits of a sentence do."""
     kinds = 0
     for hit in sentence:
         kinds |= hit.does
     return kinds
 
 
-def _met(sentence: list[_Hit], kinds: int, earlier: int) -> Iterator[Sign]:
+def _met(sentence: list[Hit], kinds: int, earlier: int) -> Iterator[Sign]:
     """The signs of a sentence, one of each id at most."""
     seen: set[str] = set()
-    ordered = _together([hit for hit in sentence if hit.does & _FIRST])
+    ordered = together([hit for hit in sentence if hit.does & _FIRST])
     for wanted in _WANTED:
         rule = wanted.rule
         if kinds & wanted.kinds == wanted.kinds and rule.gives not in seen and wanted.may_hold(kinds, ordered, earlier):
@@ -302,7 +307,7 @@ def _met(sentence: list[_Hit], kinds: int, earlier: int) -> Iterator[Sign]:
                 yield Sign(rule.gives, *span, rule.sure)
 
 
-def _meeting(sentence: list[_Hit], kinds: tuple[int, ...], rule: Rule) -> tuple[int, int] | None:
+def _meeting(sentence: list[Hit], kinds: tuple[int, ...], rule: Rule) -> tuple[int, int] | None:
     """From where to where words of all these kinds stand near one of the first kind; None if they do not."""
     for anchor in sentence:
         if not anchor.does & kinds[0] or (rule.first and not anchor.does & _FIRST):
@@ -321,5 +326,5 @@ def _meeting(sentence: list[_Hit], kinds: tuple[int, ...], rule: Rule) -> tuple[
     return None
 
 
-def _apart(one: _Hit, other: _Hit) -> int:
+def _apart(one: Hit, other: Hit) -> int:
     return max(0, other.start - one.end, one.start - other.end)
