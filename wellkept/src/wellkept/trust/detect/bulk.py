@@ -14,7 +14,7 @@ _ENOUGH = 400
 """Shorter texts tell nothing about how their characters are spread."""
 _SAMPLE = 20_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
-_SAME = re.compile(r"([^\s=*_~#.+|-])\1{99}")
+_RUN = 50
 _LONG_WORD = re.compile(r"[^\s/]{400}")
 
 
@@ -30,9 +30,11 @@ def too_much(text: str, kind: Kind) -> Iterator[Sign]:
 
 def junk(text: str) -> Iterator[Sign]:
     """Unsure signs: control bytes, one character or one line again and again, and letters without words."""
-    found = _CONTROL.search(text) or _SAME.search(text)
+    found = _CONTROL.search(text)
     if found:
         yield Sign("D13", found.start(), found.end(), sure=False)
+    elif any(_one_character(text[at : at + _RUN]) for at in range(0, len(text) - _RUN, _RUN)):
+        yield Sign("D13", 0, len(text), sure=False)
     elif len(text) >= _ENOUGH:
         sample = text[:_SAMPLE]
         wordless = sum(len(run[0]) for run in _LONG_WORD.finditer(sample))
@@ -40,3 +42,8 @@ def junk(text: str) -> Iterator[Sign]:
         repeated = sum(len(line) * count for line, count in lines.items() if count >= 20)
         if max(wordless, repeated) > len(sample) / 2:
             yield Sign("D13", 0, len(text), sure=False)
+
+
+def _one_character(piece: str) -> bool:
+    """Whether a piece is one character again and again, and no line that somebody drew."""
+    return piece[0] == piece[-1] and piece[0] not in "=*_~#.+|- \n" and piece == piece[0] * len(piece)

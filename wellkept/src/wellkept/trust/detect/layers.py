@@ -8,20 +8,28 @@ import codecs
 import html
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from unicodedata import is_normalized
 from urllib.parse import unquote
 
+from wellkept.trust.detect.lexicon import look_up
 from wellkept.trust.normal import flat
 
 LEVELS = 3
-_UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e01ef]"
-)
-LARGEST = 64 << 10
-"""So many characters are decoded of one text, over all its layers."""
+UNPACKED = 64 << 10
+"""So much of what was compressed is looked at."""
+_MULTIPLE = 4
+"""All readings together may be so many times as long as the text, and what can be unpacked."""
 _SHORTEST = 12
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\U000e0000-\U000e01ef"
+)
+_OTHER_FORM = re.compile(
+    rf"(?<=\w)[{_UNSEEN}]+(?=\w)|[\u2460-\u24ff\U0001f130-\U0001f189\uff1c\uff1e\ufe64\ufe65\uff3b\uff5b\uff5c]"
+)
+"""What makes other words of a text in its plain form, beyond what is made of each word by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +67,62 @@ def _binary(run: str) -> bytes:
     return bytes(int(octet, 2) for octet in re.findall("[01]{8}", run))
 
 
-_CODES: tuple[tuple[re.Pattern[str], _Bytes], ...] = (
-    (re.compile(r"(?<![01])[01]{8}(?:[ ,]?[01]{8}){5,}+(?![01])"), _binary),
-    (re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[ :,]?){12,}+(?![0-9A-Za-z])"), _hex),
-    (re.compile(r"(?<![A-Za-z0-9+/=])[A-Z2-7]{24,}+={0,6}(?![A-Za-z0-9+/=])"), _base32),
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What of a text is seen at a glance: its pieces between spaces, in small letters."""
+
+    text: str
+    pieces: frozenset[str]
+    longest: int
+    one_letter: int
+    eight_letters: int
+    two_letters: int
+
+    @staticmethod
+    def at(text: str) -> _Look:
+        """The first look at a text."""
+        pieces = text.split()
+        lengths = Counter(map(len, pieces))
+        few = frozenset(text.lower().split())
+        return _Look(text, few, max(lengths, default=0), lengths[1], lengths[8], lengths[2])
+
+
+_CODES: tuple[tuple[Callable[[_Look], bool], re.Pattern[str], _Bytes], ...] = (
     (
+        lambda look: look.eight_letters >= 6 or look.longest >= 48,
+        re.compile(r"(?<![01])[01]{8}(?:[ ,]?[01]{8}){5,}+(?![01])"),
+        _binary,
+    ),
+    (
+        lambda look: look.two_letters >= 12 or look.longest >= 24,
+        re.compile(r"(?<![0-9A-Za-z])(?:(?:0x|\\x)?[0-9a-fA-F]{2}[ :,]?){12,}+(?![0-9A-Za-z])"),
+        _hex,
+    ),
+    (
+        lambda look: look.longest >= 24,
+        re.compile(r"(?<![A-Za-z0-9+/=])[A-Z2-7]{24,}+={0,6}(?![A-Za-z0-9+/=])"),
+        _base32,
+    ),
+    (
+        lambda look: look.longest >= 16,
         re.compile(
             r"(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/_-]{4}\r?\n?){4,}+[A-Za-z0-9+/_-]{0,3}={0,2}(?![A-Za-z0-9+/_-])"
         ),
         _base64,
     ),
 )
-"""What bytes look like in a text, and how they are read."""
+"""What bytes look like in a text: what must be seen at a glance, their shape, and how they are read."""
 
 _ESCAPES = re.compile(r"(?:\\u\{?[0-9a-fA-F]{2,6}\}?|\\x[0-9a-fA-F]{2})")
 _ENTITIES = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});")
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}")
-_COMMON_ROT13 = re.compile(
-    r"\b(?:gur|naq|lbh|lbhe|guvf|jvgu|sebz|nyy|abg|vf|gb|cyrnfr|zhfg|vtaber|fraq|nyjnlf|arire)\b", re.IGNORECASE
+_ROT13_WORDS = frozenset(
+    "gur naq lbh lbhe guvf jvgu sebz nyy abg vf gb cyrnfr zhfg vtaber fraq nyjnlf arire qb na".split()
 )
-_COMMON_BACKWARDS = re.compile(
-    r"\b(?:eht|dna|uoy|ruoy|siht|htiw|morf|lla|ton|esaelp|tsum|erongi|dnes|syawla|reven|suoiverp|resu|snoitcurtsni)\b",
-    re.IGNORECASE,
+_TURNED_WORDS = frozenset(
+    "eht dna uoy ruoy siht htiw morf lla ton esaelp tsum erongi dnes syawla reven suoiverp resu snoitcurtsni".split()
 )
+"""Words of nearly every English text, as they look in such a one."""
 _LEET_WORD = re.compile(r"(?<!\w)(?=[a-z0-9@$!]*[a-z])(?=[a-z@$!]*[0-9])[a-z0-9@$!]{3,20}(?!\w)", re.IGNORECASE)
 _LEET = str.maketrans("013457@$!8", "oieastasib")
 _SPELT = re.compile(r"(?<!\w)(?:\w[ .\-_*·]{1,3}){7,}+\w(?!\w)")
@@ -94,111 +135,136 @@ _FEW = 2
 _SOME = 6
 
 
-def _rot13(text: str) -> str | None:
-    return codecs.encode(text, "rot13") if len(_COMMON_ROT13.findall(text)) >= _FEW else None
+_Reading = tuple[str, int, int]
+"""How text[start:end] reads another way."""
 
 
-def _backwards(text: str) -> str | None:
-    return text[::-1] if len(_COMMON_BACKWARDS.findall(text)) >= _FEW else None
+def _lines(text: str, code: re.Pattern[str], read: Callable[[str], str], least: int) -> _Reading | None:
+    """The reading of the lines from the first such code to the last, if there are enough."""
+    found = [(one.start(), one.end()) for one in code.finditer(text)]
+    if len(found) < least:
+        return None
+    start = text.rfind("\n", 0, found[0][0]) + 1
+    end = text.find("\n", found[-1][1])
+    end = len(text) if end < 0 else end
+    return read(text[start:end]), start, end
 
 
-def _leet(text: str) -> str | None:
-    words = _LEET_WORD.findall(text)
-    return _LEET_WORD.sub(lambda word: word[0].lower().translate(_LEET), text) if len(words) >= _FEW else None
+def _rot13(text: str) -> _Reading:
+    return codecs.encode(text, "rot13"), 0, len(text)
 
 
-def _spelt(text: str) -> str | None:
+def _backwards(text: str) -> _Reading:
+    return text[::-1], 0, len(text)
+
+
+def _leet(text: str) -> _Reading | None:
+    def plainer(word: re.Match[str]) -> str:
+        return word[0].lower().translate(_LEET)
+
+    known = {word[0] for word in _LEET_WORD.finditer(text) if look_up(plainer(word))[1]}
+    return _lines(text, _LEET_WORD, lambda piece: _LEET_WORD.sub(plainer, piece), _FEW) if len(known) >= _FEW else None
+
+
+def _spelt(text: str) -> _Reading | None:
     def joined(run: re.Match[str]) -> str:
         apart = re.split(r"[ .\-_*·]{2,3}", run[0])
         return " ".join(re.sub(r"[ .\-_*·]", "", word) for word in apart)
 
-    read, count = _SPELT.subn(joined, text)
-    return read if count else None
+    return _lines(text, _SPELT, lambda piece: _SPELT.sub(joined, piece), 1)
 
 
-def _unescaped(text: str) -> str | None:
+def _unescaped(text: str) -> _Reading | None:
     def letter(code: re.Match[str]) -> str:
         number = int(re.sub(r"[\\ux{}]", "", code[0]), 16)
         return chr(number) if number < 0x110000 else code[0]
 
-    read, count = _ESCAPES.subn(letter, text)
-    return read if count >= _SOME else None
+    return _lines(text, _ESCAPES, lambda piece: _ESCAPES.sub(letter, piece), _SOME)
 
 
-def _entities(text: str) -> str | None:
-    read, count = _ENTITIES.subn(lambda entity: html.unescape(entity[0]), text)
-    return read if count >= _FEW and read != text else None
+def _entities(text: str) -> _Reading | None:
+    return _lines(text, _ENTITIES, lambda piece: _ENTITIES.sub(lambda entity: html.unescape(entity[0]), piece), _FEW)
 
 
-def _percent(text: str) -> str | None:
-    return unquote(text, errors="replace") if len(_PERCENT.findall(text)) >= _FEW else None
+def _percent(text: str) -> _Reading | None:
+    return _lines(text, _PERCENT, lambda piece: unquote(piece, errors="replace"), _FEW)
 
 
-def _tags(text: str) -> str | None:
-    return " ".join("".join(chr(ord(tag) - 0xE0000) for tag in run[0]) for run in _TAGS.finditer(text)) or None
+def _tags(text: str) -> _Reading | None:
+    return _lines(
+        text, _TAGS, lambda piece: "".join(chr(ord(tag) - 0xE0000) for tag in "".join(_TAGS.findall(piece))), 1
+    )
 
 
-def _selectors(text: str) -> str | None:
+def _selectors(text: str) -> _Reading | None:
     def octet(selector: str) -> int:
         at = ord(selector)
         return at - 0xFE00 if at < 0xE0100 else at - 0xE0100 + 16
 
-    read = [bytes(map(octet, run[0])).decode("utf-8", "replace") for run in _SELECTORS.finditer(text)]
-    return " ".join(read) or None
+    def content(piece: str) -> str:
+        return bytes(map(octet, "".join(_SELECTORS.findall(piece)))).decode("utf-8", "replace")
+
+    return _lines(text, _SELECTORS, content, 1)
 
 
-def _turned(text: str) -> str | None:
-    return " ".join(run[1][::-1] for run in _OVERRIDE.finditer(text)) or None
+def _turned(text: str) -> _Reading | None:
+    return _lines(text, _OVERRIDE, lambda piece: _OVERRIDE.sub(lambda run: run[1][::-1], piece), 1)
 
 
-def _glued(text: str) -> str | None:
-    read, count = _GLUE.subn("", text)
-    return read if count >= _FEW else None
+def _glued(text: str) -> _Reading | None:
+    return _lines(text, _GLUE, lambda piece: _GLUE.sub("", piece), _FEW)
 
 
-_WHOLE: tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...] = (
-    (re.compile(r"\\[ux]"), _unescaped),
-    (re.compile("&[#A-Za-z]"), _entities),
-    (re.compile("%[0-9a-fA-F]{2}"), _percent),
-    (_COMMON_ROT13, _rot13),
-    (_COMMON_BACKWARDS, _backwards),
-    (re.compile(r"[A-Za-z][0-9@$!][A-Za-z]|\b[0-9@$!][A-Za-z]"), _leet),
-    (re.compile(r"(?<!\w)\w[ .\-_*·]{1,3}\w[ .\-_*·]{1,3}\w[ .\-_*·]{1,3}\w(?!\w)"), _spelt),
-    (re.compile("[\U000e0020-\U000e007e]{4}"), _tags),
-    (re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4}"), _selectors),
-    (re.compile("\u202e"), _turned),
-    (_GLUE, _glued),
+_DIGIT = re.compile("[0-9@$](?=[A-Za-z])")
+_DOTTED = re.compile(r"[.\-_*·]\w[.\-_*·]\w[.\-_*·]\w")
+_WHOLE: tuple[tuple[Callable[[_Look], bool], Callable[[str], _Reading | None]], ...] = (
+    (lambda look: "\\u" in look.text or "\\x" in look.text, _unescaped),
+    (lambda look: "&" in look.text, _entities),
+    (lambda look: "%" in look.text, _percent),
+    (lambda look: len(look.pieces & _ROT13_WORDS) >= _FEW, _rot13),
+    (lambda look: len(look.pieces & _TURNED_WORDS) >= _FEW, _backwards),
+    (lambda look: _DIGIT.search(look.text) is not None, _leet),
+    (lambda look: look.one_letter >= 8 or _DOTTED.search(look.text) is not None, _spelt),
+    (lambda look: not look.text.isascii(), _tags),
+    (lambda look: not look.text.isascii(), _selectors),
+    (lambda look: "\u202e" in look.text, _turned),
+    (lambda look: "+" in look.text, _glued),
 )
-"""What tells cheaply that a whole text may be written another way, and how it reads then (None: it is not)."""
+"""What must be seen at a glance for a whole text to be written another way, and how it reads then (None: it is not)."""
 
 
 def layers(text: str) -> Iterator[Layer]:
     """The plain form of the text where that has other words, and what is encoded in it, to three levels.
 
-    TooMuch once more than LARGEST characters were decoded: the rest was not looked at.
+    TooMuch once all readings are several times as long as the text: the rest was not looked at.
     """
-    if not is_normalized("NFKC", text) or _UNSEEN.search(text):
+    if not text.isascii() and _OTHER_FORM.search(text):
         yield Layer(flat(text), 0, len(text), encoded=False)
-    left = LARGEST
+    left = UNPACKED + _MULTIPLE * len(text)
+    known = {text}
     level = [Layer(text, 0, len(text))]
     for _ in range(LEVELS):
         found: list[Layer] = []
         for outer in level:
-            outermost = outer.text is text
             for inner in _within(outer.text):
-                if len(inner.text) > left:
-                    raise TooMuch
+                if inner.text in known:
+                    continue
+                known.add(inner.text)
                 left -= len(inner.text)
-                place = (inner.start, inner.end) if outermost else (outer.start, outer.end)
-                layer = Layer(inner.text, *place)
-                found.append(layer)
-                yield layer
+                if left < 0:
+                    raise TooMuch
+                place = (inner.start, inner.end) if outer.text is text else (outer.start, outer.end)
+                found.append(Layer(inner.text, *place))
+                yield found[-1]
         level = found
 
 
 def _within(text: str) -> Iterator[Layer]:
     """The readable texts one level within this one."""
-    for pattern, read in _CODES:
+    look = _Look.at(text)
+    for worth, pattern, read in _CODES:
+        if not worth(look):
+            continue
         for run in pattern.finditer(text):
             try:
                 content = read(run[0])
@@ -207,11 +273,11 @@ def _within(text: str) -> Iterator[Layer]:
             inner = _readable(content)
             if inner is not None:
                 yield Layer(inner, *run.span())
-    for sign, other in _WHOLE:
-        if sign.search(text):
+    for likely, other in _WHOLE:
+        if likely(look):
             reading = other(text)
-            if reading is not None and reading != text:
-                yield Layer(reading, 0, len(text))
+            if reading is not None:
+                yield Layer(*reading)
 
 
 def _readable(content: bytes) -> str | None:
@@ -219,7 +285,7 @@ def _readable(content: bytes) -> str | None:
     if content[:2] == b"\x1f\x8b" or content[:1] == b"\x78":
         unpacking = zlib.decompressobj(wbits=47)
         try:
-            content = unpacking.decompress(content, LARGEST + 1)
+            content = unpacking.decompress(content, UNPACKED)
         except zlib.error:
             return None
     if len(content) < _SHORTEST:

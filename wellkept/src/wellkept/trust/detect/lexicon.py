@@ -24,7 +24,8 @@ KINDS: Mapping[str, str] = {
     "user": "whom the reader works for",
     "memory": "orders to remember",
     "memory_place": "where is remembered",
-    "lasting": "from now on, every time",
+    "lasting": "from now on, until further notice",
+    "later": "in future, every time, by default",
     "always": "always, never",
     "do": "orders of any other kind",
     "send": "orders to give away",
@@ -49,6 +50,8 @@ KINDS: Mapping[str, str] = {
     "new": "new, real, urgent",
     "mine": "my, your",
     "asset": "what somebody owns",
+    "retract": "no longer, wrong, changed",
+    "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
     "place": "an address; no word",
     "first": "begins a clause; no word",
@@ -57,7 +60,7 @@ KINDS: Mapping[str, str] = {
 """What a word may do, and what that means."""
 
 BIT: Mapping[str, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
-ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid")
+ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide")
 
 _WITHOUT_SPACES = ("zh", "ja")
 _UNMISTAKABLE = ("hi", "ja", "ko", "pl", "ru", "tr", "uk", "zh")
@@ -89,13 +92,36 @@ def plain(word: str) -> str:
     return bare.translate(_QUOTE)
 
 
+class Phrases:
+    """The phrases that begin with one word, by their second."""
+
+    def __init__(self) -> None:
+        self._by_second: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        self._by_stem: list[tuple[str, tuple[str, ...], int]] = []
+
+    def add(self, words: list[str], does: int) -> None:
+        """Add one, without its first word."""
+        second, *rest = words
+        if second.endswith("*"):
+            self._by_stem.append((second[:-1], tuple(rest), does))
+        else:
+            self._by_second[second].append((tuple(rest), does))
+
+    def after(self, second: str) -> list[tuple[tuple[str, ...], int]]:
+        """What may follow the first and this word, each with what the whole does."""
+        found = self._by_second.get(second, [])
+        if not self._by_stem:
+            return found
+        return found + [(rest, does) for stem, rest, does in self._by_stem if second.startswith(stem)]
+
+
 class _Words:
     """The words of all languages, in their plain form, by how they are looked up."""
 
     def __init__(self) -> None:
         self.whole: dict[str, int] = defaultdict(int)
         self.stems: dict[str, int] = defaultdict(int)
-        self.phrases: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        self.phrases: dict[str, Phrases] = defaultdict(Phrases)
         self.unspaced: dict[str, int] = defaultdict(int)
         for file in files(__package__).joinpath("words").iterdir():
             language = file.name.removesuffix(".txt")
@@ -110,7 +136,7 @@ class _Words:
             return
         first, *rest = (plain(part) for part in re.split("[_-]", entry))
         if rest:
-            self.phrases[first].append((tuple(rest), does))
+            self.phrases[first].add(rest, does)
         elif first.endswith("*"):
             self.stems[first[:-1]] |= does
         else:
@@ -119,24 +145,29 @@ class _Words:
 
 _WORDS = _Words()
 _LONGEST_STEM = max(map(len, _WORDS.stems))
-PHRASES: Mapping[str, list[tuple[tuple[str, ...], int]]] = dict(_WORDS.phrases)
-"""By their first word: the words that follow, and what they do together."""
-UNSPACED: Mapping[str, int] = dict(_WORDS.unspaced)
+PHRASES: Mapping[str, Phrases] = _WORDS.phrases
+"""By their first word."""
+UNSPACED: Mapping[str, int] = _WORDS.unspaced
 """Of scripts without spaces: what stands anywhere in a text, and what it does."""
 
 
 @lru_cache(maxsize=1 << 16)
-def look_up(word: str) -> tuple[str, int]:
-    """A word's plain form, and what it does by itself."""
-    form = plain(word)
+def look_up(token: str) -> tuple[str, int, bool]:
+    """The plain form of a word, what it does by itself, and whether a phrase may begin with it.
+
+    Anything else is the border of a sentence.
+    """
+    form = plain(token)
+    if not (form[:1].isalnum() or form[-1:].isalnum()):
+        return "", BIT["end"], False
     does = _known(form)
-    if not does and "\u0590" <= form[:1] <= "\u06ff":
+    if not does and "\u0590" <= form[0] <= "\u06ff":
         prefixes = _PREFIXES["hebrew" if form < "\u0600" else "arabic"]
         for cut in range(1, min(4, len(form) - 2)):
             if form[cut - 1] not in prefixes:
                 break
             does = does or _known(form[cut:])
-    return form, does
+    return form, does, form in PHRASES
 
 
 def _known(form: str) -> int:

@@ -8,14 +8,16 @@ a sign unsure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up
 from wellkept.trust.detect.signs import Sign
 
-_FIRST, _END, _PLACE, _READER, _META = (BIT[kind] for kind in ("first", "end", "place", "reader", "meta"))
+_FIRST, _END, _PLACE, _READER, _USER, _META = (
+    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta")
+)
 _ORDERS = bits(" ".join(ORDERS))
 
 
@@ -23,7 +25,8 @@ _ORDERS = bits(" ".join(ORDERS))
 class Rule:
     """Kinds of words that make a sign when the others stand within so many characters of the first.
 
-    `first`: the first kind must begin a clause, as orders do. `of` are kinds of which one at least is in the sentence.
+    `first`: the first kind must begin a clause, as orders do. Of the kinds in `of` one at least is in the sentence, of
+    those in `orders` one that begins a clause, of those in `after` one in the sentence before, and none of `unless`.
     """
 
     gives: str
@@ -32,6 +35,9 @@ class Rule:
     sure: bool = True
     first: bool = False
     of: str = ""
+    orders: str = ""
+    unless: str = ""
+    after: str = ""
 
 
 RULES = (
@@ -39,34 +45,42 @@ RULES = (
     Rule("D1", "ignore rules", 50, first=True, of="reader reply role"),
     Rule("D1", "ignore user", 30, first=True, of="reader reply role"),
     Rule("D1", "role limits", 90),
-    Rule("D1", "role reader", 60),
+    Rule("D1", "role reader", 60, first=True),
     Rule("D1", "without limits", 30, of="reader role reply lasting"),
+    Rule("D1", "without limits", 30, after="role"),
     Rule("D1", "reveal prompt", 60, first=True),
     Rule("D1", "hide user", 60),
-    Rule("D1", "note reader", 60, of="do send alter take ignore must memory reveal avoid"),
-    Rule("D1", "reader", first=True, of="do send alter take ignore memory reveal avoid"),
-    Rule("D1", "do reply", 90, first=True, of="lasting always reader user"),
-    Rule("D1", "new rules", 25, of="role ignore reply reader"),
+    Rule("D1", "note reader", 60, first=True),
+    Rule("D1", "reader note", 80, first=True),
+    Rule("D1", "note reply", 160, first=True, of="must do lasting always later"),
+    Rule("D1", "coded rules", 80, orders="do"),
+    Rule("D1", "reader", first=True, orders="do send alter take ignore memory reveal avoid hide"),
+    Rule("D1", "do reply", 90, first=True, of="lasting always later reader user"),
+    Rule("D1", "new rules", 25, of="role ignore reply reader lasting"),
     Rule("D2", "memory lasting", 120, first=True),
+    Rule("D2", "memory later", 120, first=True),
     Rule("D2", "memory user", 80, first=True),
-    Rule("D2", "memory always", 100, first=True),
     Rule("D2", "memory prefer", 100, first=True),
     Rule("D2", "memory memory_place", 50, first=True),
     Rule("D2", "do lasting", 100, first=True),
     Rule("D2", "send lasting", 100, first=True),
     Rule("D2", "alter lasting", 100, first=True),
-    Rule("D2", "avoid lasting", 100),
+    Rule("D2", "avoid lasting", 100, first=True),
     Rule("D2", "hide lasting", 100),
-    Rule("D2", "user always", 60, of="do send prefer avoid alter"),
+    Rule("D2", "user always", 60, orders="do send avoid alter"),
+    Rule("D2", "do later", 100, first=True, of="user reader reply"),
     Rule("D2", "do always", 30, first=True, of="user reader"),
-    Rule("D2", "do user when", 100, first=True, of="always hide reader reply"),
-    Rule("D3", "user prefer", 60),
-    Rule("D3", "prefer lasting", 80, of="user do send avoid"),
-    Rule("D3", "broken avoid", 120, of="tool user do"),
+    Rule("D2", "do user when", 100, first=True, of="always hide reader reply later lasting"),
+    Rule("D3", "user prefer", 60, unless="when"),
+    Rule("D3", "prefer lasting", 80, of="user"),
+    Rule("D3", "broken avoid", 120, of="tool user"),
+    Rule("D3", "broken avoid", 120, orders="do send alter"),
     Rule("D3", "avoid tool", 50, of="always lasting user"),
     Rule("D9", "send place", 90, first=True, of="secret take prompt"),
+    Rule("D9", "send mine asset place", 150, first=True),
+    Rule("D9", "send user place", 150, first=True),
     Rule("D9", "send secret", 60, first=True, of="user reader reply place"),
-    Rule("D14", "confirmed user", 60),
+    Rule("D14", "confirmed user", 30, unless="when"),
     # What orders are made of, and ordinary letters too.
     Rule("D1", "ignore rules", 50, sure=False),
     Rule("D1", "reveal prompt", 60, sure=False),
@@ -76,6 +90,7 @@ RULES = (
     Rule("D1", "alter mine asset", 60, sure=False, first=True),
     Rule("D1", "send mine asset", 60, sure=False, first=True),
     Rule("D2", "memory", sure=False, first=True),
+    Rule("D2", "do later", 60, sure=False, first=True),
     Rule("D2", "do always", 25, sure=False, first=True),
     Rule("D2", "avoid always", 25, sure=False),
     Rule("D2", "do user when", 100, sure=False, first=True),
@@ -88,13 +103,45 @@ RULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
+class Hit:
+    """A word or phrase of a text, and what it does there (kinds of the lexicon as one number)."""
+
     does: int
     start: int
     end: int
 
 
-_COMPILED = tuple((rule, [BIT[kind] for kind in rule.kinds.split()], bits(rule.kinds), bits(rule.of)) for rule in RULES)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A rule as numbers; the kinds of `apart` one by one."""
+
+    rule: Rule
+    apart: tuple[int, ...]
+    kinds: int
+    of: int
+    orders: int
+    unless: int
+    after: int
+
+    def may_hold(self, kinds: int, ordered: int, earlier: int) -> bool:
+        """Whether the kinds of a sentence, those that begin a clause in it and those of the one before are enough."""
+        return (
+            kinds & self.kinds == self.kinds
+            and not kinds & self.unless
+            and bool(not self.of or kinds & self.of)
+            and bool(not self.orders or ordered & self.orders)
+            and bool(not self.after or earlier & self.after)
+        )
+
+
+_WANTED = tuple(
+    _Wanted(
+        rule,
+        tuple(BIT[kind] for kind in rule.kinds.split()),
+        *map(bits, (rule.kinds, rule.of, rule.orders, rule.unless, rule.after)),
+    )
+    for rule in RULES
+)
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f"
@@ -102,10 +149,10 @@ _MARKS = (
 )
 """Parts of words that are no letters for the pattern language."""
 _TOKEN = re.compile(
-    rf"(?P<word>(?:[^\W_]|[{_MARKS}])(?:[^\W_]|[{_MARKS}]|['’ʼ](?=\w))*+)"
+    rf"[\w{_MARKS}]+(?:['’ʼ]\w[\w{_MARKS}]*)*"
     r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？；।؟;|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
 )
-_PLACES = re.compile(
+PLACES = re.compile(
     r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|(?:https?://|www\.)[^\s<>\"')]{4,}+"
     r"|\b[A-Z]{2}\d{2}[ ]?(?:\w{4}[ ]?){2,7}\w{1,4}\b|\b0x[0-9a-fA-F]{40}\b|\bbc1[a-z0-9]{25,60}\b"
 )
@@ -115,75 +162,88 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
 _CALLS = frozenset(":,：，،、")
 _LEADS = frozenset(
-    "and then now just also so but or instead please kindly you und dann du sie et puis vous tu y e luego poi i en и та "
-    "ve".split()
+    "and then now just also so but instead please kindly und dann et puis y e luego poi i en и та ve".split()
+)
+_YOU = frozenset(
+    "you du sie dich ihnen toi vous ti usted te voi você u jou ty tobie ты вам тебе ти sen أنت אתה".split()
 )
 _LEADING = bits("must always lasting reader")
-_Token = tuple[str, int, int, int]
 
 
-def _hits(text: str) -> list[_Hit]:
-    """What the words of the text do, in order, with borders of sentences between them."""
-    tokens: list[_Token] = []
-    for found in _TOKEN.finditer(text):
-        plain, does = look_up(found[0]) if found["word"] else ("", _END)
-        tokens.append((plain, does, *found.span()))
-    hits: list[_Hit] = []
-    led, before = True, 0
-    for at, (plain, does, start, end) in enumerate(tokens):
-        if plain in PHRASES:
-            does, end = _phrase(tokens, at)
+def _spaced(text: str) -> list[Hit]:
+    """The hits of words that have spaces between them, and the borders."""
+    words: list[str] = []
+    ends: list[int] = []
+    found: list[tuple[int, int, int]] = []
+    for token in _TOKEN.finditer(text.replace("_", " ")):
+        word, does, leads = look_up(token[0])
+        if does or leads:
+            found.append((len(words), does, token.start()))
+        words.append(word)
+        ends.append(token.end())
+    made: list[Hit] = []
+    last, before = -1, 0
+    for at, does, start in found:
+        until = at
+        if words[at] in PHRASES:
+            does, until = _with_following(words, at, does)
         if does and does != _END:
-            begins = led or before & _LEADING or _opens(text, start)
-            # Somebody who is called stands before a colon or a comma: "assistant, ...".
-            if begins and (not does & _READER or text[end : end + 2].strip()[:1] in _CALLS):
+            begins = not words[at - 1] or words[at - 1] in _LEADS or (last == at - 1 and before & _LEADING)
+            # Somebody who is called stands before a colon or a comma, or after "you": "assistant, ...".
+            called = not does & _READER or _calls(text, ends[until]) or words[at - 1] in _YOU
+            if (begins or not at or _opens(text, start)) and called:
                 does |= _FIRST
+        if does & _USER and text[ends[until] : ends[until] + 1] == "-":
+            does &= ~_USER  # user-friendly
         if does:
-            hits.append(_Hit(does, start, end))
-        led = does == _END or plain in _LEADS
-        before = does
-    return hits
+            made.append(Hit(does, start, ends[until]))
+        last, before = at, does
+    return made
 
 
 def _opens(text: str, start: int) -> bool:
     return text[max(0, start - 2) : start].rstrip()[-1:] in _OPENS
 
 
-def _phrase(tokens: list[_Token], at: int) -> tuple[int, int]:
-    """What a word does together with those that follow, and where the longest such phrase ends."""
-    plain, does, _, end = tokens[at]
-    for rest, more in PHRASES[plain]:
-        if at + len(rest) < len(tokens) and _follows(tokens, at, rest):
+def _calls(text: str, end: int) -> bool:
+    return text[end : end + 2].strip()[:1] in _CALLS
+
+
+def _with_following(words: list[str], at: int, does: int) -> tuple[int, int]:
+    """What a word does together with those that follow it, and which is the last of the longest such phrase."""
+    until = at
+    following = words[at + 1] if at + 1 < len(words) else ""
+    for rest, more in PHRASES[words[at]].after(following):
+        last = at + 1 + len(rest)
+        if last < len(words) and all(_same(words[here], part) for here, part in enumerate(rest, at + 2)):
             does |= more
-            end = max(end, tokens[at + len(rest)][3])
-    return does, end
+            until = max(until, last)
+    return does, until
 
 
-def _follows(tokens: list[_Token], at: int, rest: tuple[str, ...]) -> bool:
-    for offset, part in enumerate(rest, at + 1):
-        plain = tokens[offset][0]
-        if not (plain.startswith(part[:-1]) if part.endswith("*") else plain == part):
-            return False
-    return True
+def _same(word: str, part: str) -> bool:
+    return word.startswith(part[:-1]) if part.endswith("*") else word == part
 
 
-def _all_hits(text: str) -> list[_Hit]:
-    hits = _hits(text)
-    more: list[_Hit] = []
+def hits(text: str) -> list[Hit]:
+    """What the words and addresses of a text do, in order, with borders of sentences between them."""
+    found = _spaced(text)
+    more: list[Hit] = []
     if _MAYBE_PLACE.search(text):
-        more += [_Hit(_PLACE, one.start(), one.end()) for one in _PLACES.finditer(text)]
+        more += [Hit(_PLACE, one.start(), one.end()) for one in PLACES.finditer(text)]
     if _UNSPACED.search(text):
-        more += [_Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
-    return sorted(hits + more, key=lambda hit: hit.start) if more else hits
+        more += [Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
+    return sorted(found + more, key=lambda hit: hit.start) if more else found
 
 
 _MANY = 40
 """So many words of a sentence are looked at together; a longer one is cut, so that the work stays linear."""
 
 
-def _sentences(hits: list[_Hit]) -> Iterator[list[_Hit]]:
-    sentence: list[_Hit] = []
-    for hit in hits:
+def sentences(found: list[Hit]) -> Iterator[list[Hit]]:
+    """The hits of each sentence; those of a very long one in parts that overlap."""
+    sentence: list[Hit] = []
+    for hit in found:
         if hit.does == _END or len(sentence) == _MANY:
             if sentence:
                 yield sentence
@@ -196,11 +256,13 @@ def _sentences(hits: list[_Hit]) -> Iterator[list[_Hit]]:
 
 def said(text: str) -> Iterator[Sign]:
     """What the text asks of a reader that it does not know, sentence by sentence."""
-    sentences = [(sentence, _together(sentence)) for sentence in _sentences(_all_hits(text))]
+    every = [(sentence, together(sentence)) for sentence in sentences(hits(text))]
     quotes: list[tuple[int, int]] | None = None
-    for (_, earlier), (sentence, kinds) in pairwise([([], 0), *sentences]):
-        for sign in _met(sentence, kinds):
-            if sign.sure and (kinds | earlier) & _META:
+    for (_, earlier), (sentence, kinds) in pairwise([([], 0), *every]):
+        for sign in _met(sentence, kinds, earlier):
+            if sign.sure and "_" in text[sign.start : sign.end]:
+                yield replace(sign, sure=False)  # a name of something in code
+            elif sign.sure and (kinds | earlier) & _META:
                 quotes = _quoted(text) if quotes is None else quotes
                 yield replace(sign, sure=not _told_of(sentence, sign, quotes))
             else:
@@ -216,7 +278,7 @@ def _quoted(text: str) -> list[tuple[int, int]]:
     return [one.span() for one in _QUOTED.finditer(text)]
 
 
-def _told_of(sentence: list[_Hit], sign: Sign, quotes: list[tuple[int, int]]) -> bool:
+def _told_of(sentence: list[Hit], sign: Sign, quotes: list[tuple[int, int]]) -> bool:
     """Whether what stands there is quoted, or told as what somebody does, rather than said."""
     start, end = sign.start, sign.end
     if any(begin <= start and end <= stop for begin, stop in quotes):
@@ -224,25 +286,28 @@ def _told_of(sentence: list[_Hit], sign: Sign, quotes: list[tuple[int, int]]) ->
     return not any(hit.does & _FIRST and hit.does & _ORDERS and start <= hit.start < end for hit in sentence)
 
 
-def _together(sentence: list[_Hit]) -> int:
+def together(sentence: Iterable[Hit]) -> int:
+    """All that the hits of a sentence do."""
     kinds = 0
     for hit in sentence:
         kinds |= hit.does
     return kinds
 
 
-def _met(sentence: list[_Hit], kinds: int) -> Iterator[Sign]:
+def _met(sentence: list[Hit], kinds: int, earlier: int) -> Iterator[Sign]:
+    """The signs of a sentence, one of each id at most."""
     seen: set[str] = set()
-    for rule, wanted, needed, of in _COMPILED:
-        if rule.gives in seen or kinds & needed != needed or (of and not kinds & of):
-            continue
-        span = _meeting(sentence, wanted, rule)
-        if span:
-            seen.add(rule.gives)
-            yield Sign(rule.gives, *span, rule.sure)
+    ordered = together([hit for hit in sentence if hit.does & _FIRST])
+    for wanted in _WANTED:
+        rule = wanted.rule
+        if kinds & wanted.kinds == wanted.kinds and rule.gives not in seen and wanted.may_hold(kinds, ordered, earlier):
+            span = _meeting(sentence, wanted.apart, rule)
+            if span:
+                seen.add(rule.gives)
+                yield Sign(rule.gives, *span, rule.sure)
 
 
-def _meeting(sentence: list[_Hit], kinds: list[int], rule: Rule) -> tuple[int, int] | None:
+def _meeting(sentence: list[Hit], kinds: tuple[int, ...], rule: Rule) -> tuple[int, int] | None:
     """From where to where words of all these kinds stand near one of the first kind; None if they do not."""
     for anchor in sentence:
         if not anchor.does & kinds[0] or (rule.first and not anchor.does & _FIRST):
@@ -261,5 +326,5 @@ def _meeting(sentence: list[_Hit], kinds: list[int], rule: Rule) -> tuple[int, i
     return None
 
 
-def _apart(one: _Hit, other: _Hit) -> int:
+def _apart(one: Hit, other: Hit) -> int:
     return max(0, other.start - one.end, one.start - other.end)

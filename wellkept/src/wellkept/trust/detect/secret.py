@@ -50,7 +50,9 @@ def _card(found: re.Match[str]) -> bool:
 
 
 def _key(found: re.Match[str]) -> bool:
-    return not _EXAMPLES.search(found[0])
+    """A key holds digits, and letters that nobody would read out."""
+    wordlike = re.match(r"[a-z]+(?:-[a-z]+){2,}", found[0])
+    return any(char.isdigit() for char in found[0]) and not wordlike and not _EXAMPLES.search(found[0])
 
 
 def _login(found: re.Match[str]) -> bool:
@@ -127,14 +129,36 @@ _SHAPES: Mapping[str, tuple[str, _Check]] = {
     ),
 }
 """Shapes by kind, each with what tells it from an example or a mere number."""
-_COMPILED = tuple((kind, re.compile(shape, re.DOTALL), check) for kind, (shape, check) in _SHAPES.items())
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "private-key": ("PRIVATE KEY",),
+    "web-token": ("eyJ",),
+    "openai": ("sk-",),
+    "stripe": ("k_live_", "k_test_"),
+    "aws": ("AKIA", "ASIA", "AGPA", "AIDA", "AROA", "ANPA"),
+    "github": ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
+    "gitlab": ("gl",),
+    "slack": ("xox", "xapp-"),
+    "google": ("AIza", "ya29."),
+    "hugging-face": ("hf_",),
+    "package-registries": ("npm_", "pypi-"),
+    "sendgrid": ("SG.",),
+    "in-a-header": ("earer", "asic", "EARER", "ASIC"),
+    "login": ("://",),
+}
+"""What must stand in a text for a look to be worth while; of other kinds a digit."""
+_COMPILED = tuple(
+    (kind, _NEEDED.get(kind, ()), re.compile(shape, re.DOTALL), check) for kind, (shape, check) in _SHAPES.items()
+)
+_DIGITS = re.compile(r"\d[\d .-]{7}|[XYZ]\d{7}|[A-Z]{6}\d\d")
 
 
 def _found(text: str) -> list[tuple[int, int, str]]:
     """Where the secrets stand, in order and apart: of two that overlap the first and longest counts."""
+    digits = _DIGITS.search(text) is not None
     every = [
         (one.start(), -one.end(), kind)
-        for kind, pattern, check in _COMPILED
+        for kind, needed, pattern, check in _COMPILED
+        if (any(part in text for part in needed) if needed else digits)
         for one in pattern.finditer(text)
         if check(one)
     ]

@@ -17,17 +17,28 @@ _URL = re.compile(
     rf"https?://[^\s?#)\"'<>]{{1,300}}[?#/][^\s\"')]{{0,300}}?{_SLOT}"
 )
 _CALL = re.compile(
-    r"\{\s{0,8}\"(?:name|tool|function|tool_name)\"\s{0,4}:\s{0,4}\"[\w.-]{2,60}\"\s{0,4},\s{0,8}\"(?:arguments|args|parameters|input|params)\"\s{0,4}:"
+    r"\{\s{0,8}\"(?:name|tool|function|tool_name)\"\s{0,4}:\s{0,4}\"[\w.-]{2,60}\"\s{0,4},"
+    r"\s{0,8}\"(?:arguments|args|parameters|input|params)\"\s{0,4}:"
     r"|\b(?:call|invoke|run|execute|use|trigger)\s{1,8}(?:the\s{1,8})?[`'\"]?(?P<tool>[a-z]+(?:_[a-z]+)+)\b",
     re.IGNORECASE,
 )
+_GIVES_AWAY = re.compile(
+    r"send|post|transfer|delete|forward|upload|share|grant|mail|pay|remove|exec|write|drop|publish|wire", re.IGNORECASE
+)
+_TARGET = re.compile(r"@[\w-]+\.\w|https?://|(?<!\w)\.?/\w|\bbefore\b", re.IGNORECASE)
+_NEAR = 160
 
 
 def sinks(text: str) -> Iterator[Sign]:
-    """Addresses with a slot for data (sure in an image, which is fetched unasked) and calls of tools."""
+    """Addresses with a slot for data (sure in an image, which is fetched unasked) and calls of tools.
+
+    A call of a tool that gives away or removes is sure where its target is told.
+    """
     if not _PRECHECK.search(text):
         return
     for url in _URL.finditer(text):
         yield Sign("D9", url.start(), url.end(), sure=bool(url["image"]))
     for call in _CALL.finditer(text):
-        yield Sign("D9", call.start(), call.end(), sure=False)
+        tool = call["tool"] or ""
+        told = _TARGET.search(text, call.end(), call.end() + _NEAR) if _GIVES_AWAY.search(tool) else None
+        yield Sign("D9", call.start(), call.end(), sure=told is not None)
