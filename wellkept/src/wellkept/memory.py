@@ -79,8 +79,10 @@ from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
+from wellkept.surroundings import known_of, written_before
 from wellkept.trust import OWNERS, admitted
-from wellkept.trust.admission import CHOICES, Decision, Modes, admit
+from wellkept.trust.admission import CHOICES, WHERE, Decision, Modes, admit
+from wellkept.trust.detect import Known
 from wellkept.trust.gate import Gate, Key
 from wellkept.writes import FactWrite, PageWrite, strings
 
@@ -234,9 +236,16 @@ class Memory:
         *,
         kind: HeldKind = "page",
         beside: Sequence[str] = (),
+        entity: str | None = None,
     ) -> Decision:
         """What becomes of a text. Refused where the gate blocks it."""
-        decision = admit(writer, origin, text, kind=kind, beside=beside, modes=modes)
+        tier = admitted(writer, origin)
+        before: tuple[str, ...] = ()
+        known: tuple[Known, ...] = ()
+        if WHERE[writer.channel] != "owner":
+            before = written_before(self.store, source, writer)
+            known = known_of(self.store, source, text, entity, tier)
+        decision = admit(writer, origin, text, kind=kind, beside=beside, before=before, known=known, modes=modes)
         if decision.verdict == "refuse":
             raise Refused(_BLOCKED)
         return decision
@@ -506,7 +515,9 @@ class Memory:
         source, entity, session, replaces = write.source, write.entity, write.session, write.replaces
         moment, since, writer = write.at, write.valid_from, write.writer
         beside = tuple(name for name in (entity, session) if name)
-        decision = self._decide(source, writer, write.content_origin, write.text, modes, kind="fact", beside=beside)
+        decision = self._decide(
+            source, writer, write.content_origin, write.text, modes, kind="fact", beside=beside, entity=entity
+        )
         trust, text = decision.tier, decision.text
         self._gate.check_names(source, entity or "", session or "")
         page = None if session is None else page_slug(session)

@@ -222,6 +222,9 @@ class Holding(Protocol):
     def drop_older(self, moment: datetime) -> int:
         """Take out what nobody has looked at since; how many."""
 
+    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
+        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
+
     def modes(self) -> Mapping[str, str]:
         """How strict the gate is, where that was said."""
 

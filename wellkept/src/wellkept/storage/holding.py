@@ -12,6 +12,14 @@ from wellkept.model import Channel, HeldKind, HeldWrite, Writer
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = "id, source, at, channel, principal, kind, request, flags"
 
+_WRITTEN_LAST = """
+SELECT CASE kind
+  WHEN 'page' THEN (SELECT substr(t.body, -4000) FROM pages AS p JOIN page_texts AS t ON t.page_id = p.id
+    WHERE p.source = j.source AND p.slug = j.item AND p.flags = '')
+  ELSE (SELECT text FROM facts WHERE id = CAST(j.item AS INTEGER) AND flags = '') END
+FROM journal AS j WHERE source = ? AND actor = ? AND change IN ('created', 'updated') ORDER BY seq DESC LIMIT ?
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -71,6 +79,11 @@ class SqliteHolding:
         """Take out what nobody has looked at since; how many."""
         sql = "DELETE FROM holds WHERE at < ? RETURNING 1"
         return len(self._file.change(sql, (self._file.microseconds(moment),)))
+
+    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
+        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
+        rows = self._file.select(_WRITTEN_LAST, (source, writer, most))
+        return tuple(text for (text,) in reversed(rows) if text is not None)
 
     def modes(self) -> Mapping[str, str]:
         """How strict the gate is, where that was said."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 from wellkept.model import Channel, ContentOrigin, Trust, Writer
 from wellkept.trust import admitted
-from wellkept.trust.detect import ACTS, Kind, Where, inspect, masked
+from wellkept.trust.detect import ACTS, Kind, Known, Where, against, in_pieces, inspect, masked
 
 Mode = Literal["flag", "quarantine", "block"]
 Activation = Literal["allow", "suppress"]
@@ -87,17 +87,21 @@ def admit(
     *,
     kind: Kind = "page",
     beside: Sequence[str] = (),
+    before: Sequence[str] = (),
+    known: Sequence[Known] = (),
     lineage: Collection[Trust] = (),
     modes: Modes | None = None,
 ) -> Decision:
     """Decide on a text that is to be kept, and on what stands `beside` it: titles, entities, whatever else is said.
 
+    `before` is what the same writer wrote last, oldest first; `known` what more trusted writers say of those it names.
     A secret is masked unless a person types it at a terminal. InvalidInput for an origin that the door cannot have.
     """
     modes = Modes() if modes is None else modes
     tier = admitted(writer, origin, lineage)
     where = WHERE[writer.channel]
     found = [flag for one in (text, *beside) for flag in inspect(one, where, kind=kind)]
+    found += [*in_pieces(text, before, where), *against(text, known, where)]
     kept = text if writer.channel == "owner_tty" else masked(text, where)[0]
     flags = tuple(sorted({flag.id for flag in found}))
     acts = any(flag.severity >= ACTS for flag in found)
