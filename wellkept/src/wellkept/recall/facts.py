@@ -11,7 +11,7 @@ from wellkept.names import fold
 from wellkept.recall.asked import all_content_words, asked_in, content_words
 from wellkept.storage import Store
 
-_AT_FIRST = 64
+_AT_FIRST = 32
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -40,7 +40,7 @@ def fitting_facts(
     says that it may have.
     """
     wanted = _wanted(query)
-    reading = max(_AT_FIRST, 2 * limit)
+    reading = max(_AT_FIRST, limit)
     while limit > 0 and wanted:
         found = store.facts_saying(source, wanted, reading, entity=entity, ended=ended)
         scored = [(matches, fact) for _, fact in found if among(fact) and (matches := _matches(fact, wanted))]

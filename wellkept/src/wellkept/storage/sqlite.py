@@ -1461,7 +1461,7 @@ def _page(row: _Row) -> Page:
         timeline=tuple(TimelineEntry(date, text) for date, text in json.loads(timeline)),
         updated_at=_datetime(updated_at),
         created_at=_datetime(created_at),
-        told=Told(cast(ContentOrigin | None, content_origin), source_id, url, _datetime(valid_at), said),
+        told=Told(cast("ContentOrigin | None", content_origin), source_id, url, _datetime(valid_at), said),
     )
 
 
@@ -1500,7 +1500,7 @@ def _fact(row: _Row) -> Fact:
         valid_until=_datetime(valid_until),
         recorded_at=_datetime(recorded_at),
         superseded_by=superseded_by,
-        content_origin=cast(ContentOrigin | None, origin),
+        content_origin=cast("ContentOrigin | None", origin),
         expired_at=_datetime(ended_at),
         ended_because=why,
     )
