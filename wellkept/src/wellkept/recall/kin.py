@@ -75,6 +75,7 @@ class Term:
         return (self.key[: size if size <= 4 else 4 if size <= 6 else 5],)
 
 
+@lru_cache(maxsize=64)
 def terms(text: str) -> tuple[Term, ...]:
     """The words of a text that carry meaning, each once, in order."""
     found: dict[str, Term] = {}

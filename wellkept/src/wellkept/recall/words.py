@@ -193,6 +193,11 @@ class Speech:
         return word in _words_of(section, codes)
 
 
+def is_function_word(word: str) -> bool:
+    """Whether the word names nothing in some language."""
+    return word in _speakers()
+
+
 def surely_spoken(words: Collection[str]) -> frozenset[str]:
     """The codes of the languages that a text of these words may be trusted to speak.
 

@@ -211,8 +211,8 @@ LIMIT ?
 _STATING = """
 SELECT s.id
 FROM statements_fts
-CROSS JOIN statements AS s ON s.id = statements_fts.rowid
-CROSS JOIN pages AS p ON p.id = s.page_id
+CROSS JOIN statements AS s INDEXED BY statements_placed ON s.id = statements_fts.rowid
+CROSS JOIN pages AS p INDEXED BY pages_in_reach ON p.id = s.page_id
 WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
 ORDER BY statements_fts.rowid DESC LIMIT ?
 """
