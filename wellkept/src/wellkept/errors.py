@@ -16,6 +16,7 @@ WellkeptError
 ├── EmbedderMismatch      the vectors kept are another model's
 ├── NotCalibrated         nothing says what nearness means with this embedder
 ├── SettingsError         a setting or settings file cannot be used
+├── GitUnavailable        git could not do what it was asked
 ├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
     ├── DaemonUnavailable no daemon answered on the socket
@@ -181,6 +182,16 @@ class SettingsError(WellkeptError):
     """A setting cannot be used; the message names the file or variable."""
 
     problem = "settings"
+
+
+class GitUnavailable(WellkeptError):
+    """The git program is not there, or could not do what it was asked."""
+
+    problem = "refused"
+
+    def __init__(self, folder: str | Path, reason: str) -> None:
+        self.folder, self.reason = str(folder), reason
+        super().__init__(f"{folder}: {reason}")
 
 
 class InstallRefused(WellkeptError):

@@ -50,7 +50,7 @@ def purge(
         raise NeedsTerminal("purge: only a person at a terminal may do this; run it there, without a pipe")
     with opened(source, data_dir) as (memory, scope):
         if lift is not None:
-            _ask(source, data_dir)
+            ask_passphrase(source, data_dir)
             lifted = memory.lift(scope, lift)
             report(as_json, {"lifted": lifted}, f"{lifted} claims may be kept again; nothing came back by itself")
             return
@@ -59,14 +59,15 @@ def purge(
             report(as_json, _planned(plan), "\n".join(_lines(plan)))
             return
         click.echo("\n".join(_lines(plan)), err=as_json)
-        _ask(source, data_dir)
+        ask_passphrase(source, data_dir)
         receipt = shown(memory.purge(scope, ids, everywhere=source is None, shown=plan))
     report(as_json, receipt, "\n".join(_told(receipt)))
     if receipt["status"] != "complete":
         sys.exit(1 if receipt["status"] == "residual" else 2)
 
 
-def _ask(source: str | None, data_dir: Path | None) -> None:
+def ask_passphrase(source: str | None, data_dir: Path | None) -> None:
+    """Ask the person at the terminal for the passphrase, or to choose one. Refused where it is another one."""
     from wellkept.trust.passphrase import Passphrase
 
     passphrase = Passphrase(settings_of(source, data_dir).passphrase)

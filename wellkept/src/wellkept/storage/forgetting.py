@@ -54,6 +54,8 @@ COLUMNS: Mapping[str, str] = {
     "journal.item": "pages.slug",
     "uses.item": "pages.slug",
     "replies.reply": "replies.reply",
+    "folder_files.path": "pages.slug",
+    "folder_files.slug": "pages.slug",
 }
 """Every column and word index that can hold what somebody wrote -> the store in the receipt that it goes with."""
 
@@ -63,7 +65,8 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source "
-    "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
+    "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
+    "folder_files.standing purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""
 

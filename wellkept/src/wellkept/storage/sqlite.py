@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, Forgetting, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Folders, Forgetting, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -479,6 +479,20 @@ class SqliteStore:
                 outside=self._outside,
                 image=self._image,
                 microseconds=lambda at: cast(int, _moment("at", at)),
+            )
+        )
+
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
+        from wellkept.storage.folders import Access, SqliteFolders
+
+        return SqliteFolders(
+            Access(
+                select=self._select,
+                change=self._change,
+                microseconds=lambda at: cast(int, _moment("at", at)),
+                moment=lambda at: _EPOCH + at * _MICROSECOND,
             )
         )
 

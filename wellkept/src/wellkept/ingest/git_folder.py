@@ -1,0 +1,113 @@
+"""The `git` program on a folder of notes, told to run nothing and to ask nobody, whatever the repository says.
+
+A repository's own settings can name programs: hooks, filters, pagers, viewers, signature checkers. Only commands that
+run none are used here, and what could name one is set on the command line, which goes before the repository's settings.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wellkept.errors import GitUnavailable
+
+_SECONDS = 120.0
+_SETTINGS: Mapping[str, str] = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.pager": "cat",
+    "core.quotePath": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "gpg.program": "gpg",
+    "gpg.openpgp.program": "gpg",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.x509.program": "gpgsm",
+    "gpg.ssh.allowedSignersFile": "/dev/null",
+    "gpg.ssh.revocationFile": "/dev/null",
+    "log.showSignature": "false",
+    "protocol.allow": "never",
+}
+_ENVIRONMENT: Mapping[str, str] = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "TZ": "UTC",
+}
+_PASSED_ON = ("PATH", "HOME", "GNUPGHOME", "TMPDIR")
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """One folder within a working tree; `prefix` is where it stands in that, "" at its top, else with a "/" at its end.
+
+    GitUnavailable says why git could not do what it was asked.
+    """
+
+    folder: Path
+    prefix: str = ""
+
+    @staticmethod
+    def at(folder: Path) -> Git | None:
+        """The folder as part of a working tree; None where it is in none. GitUnavailable where git cannot say."""
+        if not any((one / ".git").exists() for one in (folder, *folder.parents)):
+            return None
+        found = Git(folder).run("rev-parse", "--show-toplevel", "--show-prefix").decode("utf-8", "surrogateescape")
+        top, _, prefix = found.removesuffix("\n").partition("\n")
+        if Path(os.path.realpath(top)) / prefix != Path(os.path.realpath(folder)):
+            raise GitUnavailable(folder, "the repository says that its files are elsewhere (core.worktree)")
+        return Git(folder, prefix)
+
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first."""
+        done = self._done("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return done.stdout.decode().strip() or None
+
+    def ignored(self) -> frozenset[str]:
+        """The files below the folder, and the folders with a "/" at their end, that the repository leaves out."""
+        found = self.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ".")
+        return frozenset(found.decode("utf-8", "surrogateescape").split("\0")) - {""}
+
+    def run(self, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        """What a git command prints. `more` are variables for it."""
+        done = self._done(*arguments, stdin=stdin, more=more)
+        if done.returncode:
+            said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
+            raise GitUnavailable(self.folder, f"git {arguments[0]}: {said or f'exit code {done.returncode}'}")
+        return done.stdout
+
+    def _done(
+        self, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        try:
+            return subprocess.run(
+                self.command(arguments),
+                input=stdin,
+                capture_output=True,
+                check=False,
+                timeout=_SECONDS,
+                env=environment() | dict(more or {}),
+            )
+        except FileNotFoundError:
+            raise GitUnavailable(self.folder, "there is no `git` program. Install it") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise GitUnavailable(self.folder, f"git {arguments[0]}: {error}") from None
+
+    def command(self, arguments: Sequence[str]) -> list[str]:
+        """The command line of a git command."""
+        settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
+        return ["git", "-C", str(self.folder), "--no-pager", "--literal-pathspecs", *settings, *arguments]
+
+
+def environment() -> dict[str, str]:
+    """All that a git command sees of the variables here, and those that keep it quiet."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | dict(_ENVIRONMENT)

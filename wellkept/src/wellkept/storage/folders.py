@@ -1,0 +1,85 @@
+"""The folders of notes that are bound to sources of the SQLite file, and what a sync made of their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from wellkept.storage import Folder, FolderFile
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a store lets this module at the file: everything goes through its connections, locks and errors."""
+
+    select: Callable[..., list[tuple[Any, ...]]]
+    change: Callable[..., list[tuple[Any, ...]]]
+    microseconds: Callable[[datetime], int]
+    moment: Callable[[int], datetime]
+
+
+class SqliteFolders:
+    """The Folders of one SqliteStore. What changes the file is called within a transaction of the store."""
+
+    def __init__(self, access: Access) -> None:
+        self._file = access
+
+    def all(self) -> tuple[Folder, ...]:
+        """Every bound folder, by name."""
+        rows = self._file.select("SELECT name, source, path, at, signers, head FROM folders ORDER BY name")
+        return tuple(Folder(name, source, path, self._file.moment(at), *rest) for name, source, path, at, *rest in rows)
+
+    def bind(self, folder: Folder) -> None:
+        """Keep that the folder is bound; its name and path are free."""
+        row = (folder.name, folder.source, folder.path, folder.signers, folder.head)
+        self._file.change("INSERT INTO folders VALUES (?, ?, ?, ?, ?, ?)", (*row, self._file.microseconds(folder.at)))
+
+    def unbind(self, name: str) -> None:
+        """Forget a folder and what was made of its files. Pages stay."""
+        self._file.change("DELETE FROM folders WHERE name = ?", (name,))
+
+    def reached(self, name: str, head: str | None) -> None:
+        """Keep where the history of the folder stood when it was read."""
+        self._file.change("UPDATE folders SET head = ? WHERE name = ?", (head, name))
+
+    def files(self, name: str) -> tuple[FolderFile, ...]:
+        """What a sync made of the files of a folder, by path."""
+        rows = self._file.select(
+            "SELECT path, slug, digest, standing FROM folder_files WHERE folder = ? ORDER BY path", (name,)
+        )
+        return tuple(FolderFile(*row) for row in rows)
+
+    def keep(self, name: str, file: FolderFile) -> None:
+        """Keep what was made of one file, in the place of what was kept of it."""
+        self._file.change(
+            "INSERT OR REPLACE INTO folder_files VALUES (?, ?, ?, ?, ?)",
+            (name, file.path, file.slug, file.digest, file.standing),
+        )
+
+    def drop(self, name: str, path: str) -> None:
+        """Keep nothing of one file any more."""
+        self._file.change("DELETE FROM folder_files WHERE folder = ? AND path = ?", (name, path))
+
+    def holder(self, source: str, slug: str) -> tuple[str, str] | None:
+        """The folder and the path of the file that a page of the source is kept from, if one is."""
+        rows = self._file.select(
+            "SELECT folder, f.path FROM folder_files AS f JOIN folders AS o ON o.name = f.folder "
+            "WHERE slug = ? AND source = ? AND standing = 'kept'", (slug, source),
+        )  # fmt: skip
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def read_anew(self, source: str) -> None:
+        """Let every file of the folders of a source be looked at again by the next sync."""
+        self._file.change(
+            "UPDATE folder_files SET digest = NULL WHERE folder IN (SELECT name FROM folders WHERE source = ?)",
+            (source,),
+        )
+
+    def let_go(self, source: str, slug: str) -> None:
+        """Keep that the files of a page are to be removed."""
+        self._file.change(
+            "UPDATE folder_files SET standing = 'going', digest = NULL WHERE slug = ? "
+            "AND folder IN (SELECT name FROM folders WHERE source = ?)", (slug, source),
+        )  # fmt: skip
