@@ -43,6 +43,20 @@ _ENVIRONMENT: Mapping[str, str] = {
     "LC_ALL": "C",
     "TZ": "UTC",
 }
+_AUTHOR: Mapping[str, str] = {
+    f"GIT_{who}_{what}": said
+    for who in ("AUTHOR", "COMMITTER")
+    for what, said in (("NAME", "wellkept"), ("EMAIL", "wellkept@localhost"))
+}
+_UNDER_WAY: Mapping[str, str] = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "index.lock": "another git command",
+}
 _PASSED_ON = ("PATH", "HOME", "GNUPGHOME", "TMPDIR")
 
 
@@ -76,6 +90,56 @@ class Git:
         """The files below the folder, and the folders with a "/" at their end, that the repository leaves out."""
         found = self.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", ".")
         return frozenset(found.decode("utf-8", "surrogateescape").split("\0")) - {""}
+
+    def directory(self) -> Path:
+        """Where the repository keeps what all of its working trees share."""
+        found = self.run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").removesuffix("\n")
+        return (self.folder / found).resolve()
+
+    def under_way(self) -> str | None:
+        """What was begun and not ended, as a merge; None where nothing was."""
+        places = self.run("rev-parse", *(part for name in _UNDER_WAY for part in ("--git-path", name)))
+        found = zip(_UNDER_WAY.items(), places.decode("utf-8", "surrogateescape").split("\n"), strict=False)
+        return next((what for (_, what), place in found if (self.folder / place).exists()), None)
+
+    def committed(self, path: str) -> bytes | None:
+        """The file as the commit has it that is checked out; None where that has no such file."""
+        done = self._done("cat-file", "blob", f"HEAD:{self.prefix}{path}")
+        return None if done.returncode else done.stdout
+
+    def staged(self, path: str) -> bytes | None:
+        """The file as the next commit would have it; None where that has no such file."""
+        done = self._done("cat-file", "blob", f":0:{self.prefix}{path}")
+        return None if done.returncode else done.stdout
+
+    def commit(self, files: Mapping[str, bytes | None], message: str) -> str:
+        """Commit these files, as what is checked out and no more; None removes one. The new commit.
+
+        What else is changed or staged stays so. No hook runs, and nothing is signed or pushed.
+        """
+        head = self.head()
+        lines = b"".join(self._line(path, content) for path, content in files.items())
+        index = self.folder / os.fsdecode(self.run("rev-parse", "--git-path", "wellkept.index")).removesuffix("\n")
+        alone = {"GIT_INDEX_FILE": str(index.absolute())}
+        try:
+            self.run("read-tree", str(head), more=alone)
+            self.run("update-index", "-z", "--index-info", stdin=lines, more=alone)
+            tree = self.run("write-tree", more=alone).decode().strip()
+        finally:
+            index.unlink(missing_ok=True)
+        made = self.run("commit-tree", tree, "-p", str(head), stdin=message.encode(), more=_AUTHOR).decode().strip()
+        self.run("update-ref", "-m", "wellkept", "HEAD", made, str(head), more=_AUTHOR)
+        self.run("update-index", "-z", "--index-info", stdin=lines)
+        return made
+
+    def _line(self, path: str, content: bytes | None) -> bytes:
+        """How `update-index` is told what a file says."""
+        name = os.fsencode(self.prefix + path)
+        if content is None:
+            return b"0 " + b"0" * len(self.head() or "") + b"\t" + name + b"\0"
+        blob = self.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content).strip()
+        mode = self.run("ls-tree", "HEAD", "--", path).split(b" ")[0]
+        return (mode or b"100644") + b" " + blob + b"\t" + name + b"\0"
 
     def run(self, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """What a git command prints. `more` are variables for it."""
