@@ -18,11 +18,12 @@ from wellkept.ingest.folder import Found, check_size, markdown_below
 from wellkept.ingest.git_folder import Git
 from wellkept.ingest.markdown import front_matter_fault
 from wellkept.memory import LARGEST_CONTENT, Memory, check_name
-from wellkept.model import Item, Page, Source
+from wellkept.model import Item, Page, Source, Writer
 from wellkept.names import slugify
 from wellkept.storage import Folder, FolderFile
 
 FILE_IS_GONE = "its file is gone"
+_FOLDER = Writer("owner_git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,7 @@ def _keep(
         return
     try:
         with store.transaction():
-            receipt = memory.put_page(source, note.slug, note.text, again=before is not None, now=now)
+            receipt = memory.put_page(source, note.slug, note.text, again=before is not None, writer=_FOLDER, now=now)
             if "guarded" in receipt.degraded:
                 raise Refused("the page is its owner's and stays; what arrived ranks below it")
             digest = _digest(memory.get_page(source, note.slug).content)
@@ -283,7 +284,7 @@ def _end(memory: Memory, folder: Folder, file: FolderFile, done: Synced, now: da
         return
     with memory.store.transaction():
         if active:
-            memory.forget(folder.source, [str(Item("page", file.slug))], reason=FILE_IS_GONE, now=now)
+            memory.forget(folder.source, [str(Item("page", file.slug))], reason=FILE_IS_GONE, writer=_FOLDER, now=now)
         memory.store.folders.keep(folder.name, FolderFile(file.path, file.slug, None, "gone"))
 
 

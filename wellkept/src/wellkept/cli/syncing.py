@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.confirming import at_a_terminal
-from wellkept.cli.frame import common, here, plain, report, settings_of, visible
+from wellkept.cli.frame import at_a_terminal, common, here, plain, report, settings_of, visible
 from wellkept.cli.keeping import SLOW_S
 from wellkept.cli.purging import ask_passphrase
 from wellkept.errors import NeedsTerminal

@@ -1,4 +1,4 @@
-"""The Markdown files of a bound folder without what was forgotten: found, written anew, and committed where Git has them.
+"""The Markdown files of a bound folder without what was forgotten: found, written anew, committed where Git has them.
 
 A file is written beside itself, committed, and then put in its place: whatever ends this in between, the next run finds
 the claim in the file again, or nowhere.
