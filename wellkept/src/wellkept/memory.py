@@ -20,6 +20,7 @@ from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, 
 from wellkept.forgetting import Files, Plan, PurgeReceipt
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, is_of, page_slug
+from wellkept.ingest.git_history import GitHistory, Rewritten
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.restoring import restored
 from wellkept.model import (
@@ -581,6 +582,20 @@ class Memory:
         if not lifted:
             raise NotFound(f"there is no purge {receipt!r} in source {source!r}, or it was lifted before")
         return lifted
+
+    def git_histories(self, source: str, receipt: str) -> tuple[GitHistory, ...]:
+        """What the repositories of followed folders still hold of what was forgotten. NotFound as for `lift`."""
+        check_name("source", source)
+        check_name("receipt", receipt)
+        return forgetting.histories(self.store, Key(self.key), source, receipt)
+
+    def rewrite_git_histories(self, source: str, receipt: str, *, writer: Writer = OWNER) -> tuple[Rewritten, ...]:
+        """Write those histories anew without it, and throw the old ones away. ScopeDenied for all but the owner."""
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner rewrites a history, at a terminal: wellkept purge --rewrite-history")
+        check_name("source", source)
+        check_name("receipt", receipt)
+        return forgetting.rewrite_histories(self.store, Key(self.key), source, receipt)
 
     def without_forgotten(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         """The messages as `bank` would keep them: with [forgotten] where something was forgotten for good."""

@@ -1,6 +1,7 @@
 """A folder is bound by a person at a terminal; what is in it is then kept by whoever runs the command."""
 
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -76,3 +77,31 @@ def test_a_folder_is_followed_until_it_is_removed(piped: Piped, typed: Type, bou
     assert code == 0, seen
     assert piped("sync").exit_code == 1
     assert "tea" in piped("search", "tea").stdout
+
+
+@pytest.mark.req("T-706")
+def test_a_purge_tells_of_files_and_history_and_a_person_can_have_that_rewritten(
+    piped: Piped, typed: Type, bound: Path
+) -> None:
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+        who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(bound), *who, *command], check=True)
+    piped("sync")
+    piped("remember", "Ada likes tea.")
+    planned = piped("purge", "fact:1", "--dry-run")
+    assert "  file  ada.md, in folder notes" in planned.stdout
+    code, seen = typed(["purge", "fact:1"], ["correct horse"])
+    assert code == 0, seen
+    assert "  files: 1 rewritten, and committed where Git had them" in seen
+    assert "  notes/ada.md: rewritten, in commit " in seen
+    assert "git history of notes: 1 commits still hold it, of " in seen
+    receipt = seen.partition("receipt ")[2].split()[0]
+    assert f"wellkept purge --rewrite-history {receipt}" in seen
+    refused = piped("purge", "--rewrite-history", receipt)
+    assert refused.exit_code == 2
+    assert "1 commits" in piped("purge", "--rewrite-history", receipt, "--dry-run").stdout
+    code, seen = typed(["purge", "--rewrite-history", receipt], ["correct horse"])
+    assert code == 0, seen
+    assert "notes: 2 commits are new, the old ones are gone" in seen
+    said = piped("purge", "--rewrite-history", receipt, "--dry-run").stdout
+    assert said == "no history that can be read holds anything of it\n"

@@ -1,7 +1,7 @@
 """The `git` program on a folder of notes, told to run nothing and to ask nobody, whatever the repository says.
 
 A repository's own settings can name programs: hooks, filters, pagers, viewers, signature checkers. Only commands that
-run none are used here, and what could name one is set on the command line, which goes before the repository's settings.
+need none are used here, and whatever could name one is set otherwise by variables, which go before those settings.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ENVIRONMENT: Mapping[str, str] = {
     "LC_ALL": "C",
     "TZ": "UTC",
 }
-_AUTHOR: Mapping[str, str] = {
+AUTHOR: Mapping[str, str] = {
     f"GIT_{who}_{what}": said
     for who in ("AUTHOR", "COMMITTER")
     for what, said in (("NAME", "wellkept"), ("EMAIL", "wellkept@localhost"))
@@ -64,22 +64,31 @@ _PASSED_ON = ("PATH", "HOME", "GNUPGHOME", "TMPDIR")
 class Git:
     """One folder within a working tree; `prefix` is where it stands in that, "" at its top, else with a "/" at its end.
 
+    `filters` are the settings with which the repository would have programs change what is read and written.
     GitUnavailable says why git could not do what it was asked.
     """
 
     folder: Path
     prefix: str = ""
+    filters: tuple[str, ...] = ()
 
     @staticmethod
     def at(folder: Path) -> Git | None:
         """The folder as part of a working tree; None where it is in none. GitUnavailable where git cannot say."""
         if not any((one / ".git").exists() for one in (folder, *folder.parents)):
             return None
-        found = Git(folder).run("rev-parse", "--show-toplevel", "--show-prefix").decode("utf-8", "surrogateescape")
+        named = Git(folder)._done("config", "--includes", "--name-only", "-z", "--get-regexp", r"^filter\.").stdout
+        filters = tuple(name for name in os.fsdecode(named).split("\0") if name)
+        found = os.fsdecode(Git(folder).run("rev-parse", "--show-toplevel", "--show-prefix"))
         top, _, prefix = found.removesuffix("\n").partition("\n")
         if Path(os.path.realpath(top)) / prefix != Path(os.path.realpath(folder)):
             raise GitUnavailable(folder, "the repository says that its files are elsewhere (core.worktree)")
-        return Git(folder, prefix)
+        return Git(folder, prefix, filters)
+
+    def whole(self) -> Git:
+        """The working tree from its top."""
+        depth = self.prefix.count("/")
+        return Git(Path(*self.folder.parts[: len(self.folder.parts) - depth]), filters=self.filters)
 
     def head(self) -> str | None:
         """The commit that is checked out; None before the first."""
@@ -127,8 +136,8 @@ class Git:
             tree = self.run("write-tree", more=alone).decode().strip()
         finally:
             index.unlink(missing_ok=True)
-        made = self.run("commit-tree", tree, "-p", str(head), stdin=message.encode(), more=_AUTHOR).decode().strip()
-        self.run("update-ref", "-m", "wellkept", "HEAD", made, str(head), more=_AUTHOR)
+        made = self.run("commit-tree", tree, "-p", str(head), stdin=message.encode(), more=AUTHOR).decode().strip()
+        self.run("update-ref", "-m", "wellkept", "HEAD", made, str(head), more=AUTHOR)
         self.run("update-index", "-z", "--index-info", stdin=lines)
         return made
 
@@ -140,6 +149,10 @@ class Git:
         blob = self.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content).strip()
         mode = self.run("ls-tree", "HEAD", "--", path).split(b" ")[0]
         return (mode or b"100644") + b" " + blob + b"\t" + name + b"\0"
+
+    def tells(self, *arguments: str) -> bool:
+        """Whether a git command ends well: its answer is yes."""
+        return not self._done(*arguments).returncode
 
     def run(self, *arguments: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """What a git command prints. `more` are variables for it."""
@@ -159,7 +172,7 @@ class Git:
                 capture_output=True,
                 check=False,
                 timeout=_SECONDS,
-                env=environment() | dict(more or {}),
+                env=self.environment() | dict(more or {}),
             )
         except FileNotFoundError:
             raise GitUnavailable(self.folder, "there is no `git` program. Install it") from None
@@ -168,10 +181,13 @@ class Git:
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """The command line of a git command."""
-        settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
-        return ["git", "-C", str(self.folder), "--no-pager", "--literal-pathspecs", *settings, *arguments]
+        return ["git", "-C", str(self.folder), "--no-pager", "--literal-pathspecs", *arguments]
 
-
-def environment() -> dict[str, str]:
-    """All that a git command sees of the variables here, and those that keep it quiet."""
-    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | dict(_ENVIRONMENT)
+    def environment(self) -> dict[str, str]:
+        """All that a git command sees of the variables here, and those that keep it quiet."""
+        settings = {**_SETTINGS, **dict.fromkeys(self.filters, "")}
+        numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+        for number, (key, value) in enumerate(settings.items()):
+            numbered |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        return passed | dict(_ENVIRONMENT) | numbered

@@ -1,53 +1,20 @@
 """What changed in a bound folder is kept, what went from it ends, and nothing else is touched."""
 
 import os
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from wellkept.errors import Conflict, InvalidInput, NotFound, Refused
-from wellkept.forgetting import Files
 from wellkept.memory import Memory
 from wellkept.model import Trust
-from wellkept.storage import Folder, open_store
+from wellkept.storage import Folder
 from wellkept.sync import Synced, bind, bound, sync, unbind
-from wellkept.trust.gate import key_file
 
 CLAIM = "Ada keeps zanzibarine frogs in Wolverhampton."
 Write = Callable[..., Path]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    (tmp_path / "memory").mkdir()
-    files = Files(tmp_path / "memory", tmp_path / "memory" / "memory.db")
-    found = Memory(open_store("sqlite", files.database or ""), key=key_file(tmp_path / "trust.key"), files=files)
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    (tmp_path / "notes" / "people").mkdir(parents=True)
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def write(notes: Path) -> Write:
-    def put(name: str, text: str | bytes) -> Path:
-        path = notes / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return put
-
-
-@pytest.fixture
-def folder(memory: Memory, notes: Path) -> Folder:
-    return bind(memory, "default", notes)
+Git = Callable[..., str]
 
 
 def counts(done: Synced) -> tuple[int, int, int, int]:
@@ -269,19 +236,19 @@ def test_a_stale_checkout_brings_back_nothing_that_was_forgotten_for_good(
 @pytest.mark.req("TC-57")
 @pytest.mark.req("T-407")
 def test_nothing_in_a_folder_chooses_where_it_is_read_into_or_what_is_run(
-    memory: Memory, notes: Path, write: Write, tmp_path: Path
+    memory: Memory, notes: Path, write: Write, git: Git, tmp_path: Path
 ) -> None:
     ran = tmp_path / "ran"
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
     program.chmod(0o755)
-    git(notes, "init", "-q")
+    git("init", "-q")
     names = ("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "filter.x.process", "core.pager", "diff.x.textconv",
              "gpg.program", "gpg.ssh.program", "core.sshCommand", "core.editor")  # fmt: skip
     for name in names:
-        git(notes, "config", name, str(program))
+        git("config", name, str(program))
     for name, value in {"log.showSignature": "true", "commit.gpgSign": "true"}.items():
-        git(notes, "config", name, value)
+        git("config", name, value)
     hooks = notes / ".git" / "hooks"
     for name in ("pre-commit", "post-index-change", "reference-transaction", "post-checkout", "fsmonitor-watchman"):
         (hooks / name).write_text(program.read_text())
@@ -295,12 +262,14 @@ def test_nothing_in_a_folder_chooses_where_it_is_read_into_or_what_is_run(
     assert [one.id for one in memory.store.sources()] == ["default"]
     assert memory.get_page("default", "a").trust is Trust.USER_WRITTEN
     assert not ran.exists()
-    git(notes, "status")
+    git("status")
     assert ran.exists(), "the test sees nothing of a program that git was told to run"
 
 
-def test_of_a_working_tree_what_it_leaves_out_is_left_out(memory: Memory, notes: Path, write: Write) -> None:
-    git(notes, "init", "-q")
+def test_of_a_working_tree_what_it_leaves_out_is_left_out(
+    memory: Memory, notes: Path, write: Write, git: Git, commit: Git
+) -> None:
+    git("init", "-q")
     write(".gitignore", "node_modules/\ndraft.md\n")
     write("node_modules/deep/readme.md", "# No\n")
     write("draft.md", "# No\n")
@@ -308,12 +277,14 @@ def test_of_a_working_tree_what_it_leaves_out_is_left_out(memory: Memory, notes:
     folder = bind(memory, "default", notes)
     done = sync(memory, folder)
     assert (counts(done), done.head) == ((1, 0, 0, 0), None)
-    commit(notes)
+    commit()
     assert len(sync(memory, folder).head or "") == 40
 
 
-def test_a_folder_below_the_top_of_a_working_tree_is_read_alone(memory: Memory, notes: Path, write: Write) -> None:
-    git(notes, "init", "-q")
+def test_a_folder_below_the_top_of_a_working_tree_is_read_alone(
+    memory: Memory, notes: Path, write: Write, git: Git
+) -> None:
+    git("init", "-q")
     write("people/ada.md", "# Ada\n")
     write("above.md", "# Above\n")
     folder = bind(memory, "default", notes / "people")
@@ -338,16 +309,3 @@ def test_a_folder_that_is_let_go_leaves_its_pages(memory: Memory, folder: Folder
     assert memory.get_page("default", "a").status == "active"
     with pytest.raises(NotFound, match="sync add"):
         bound(memory)
-
-
-def git(folder: Path, *arguments: str) -> str:
-    env = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false")
-    done = subprocess.run(["git", "-C", folder, *who, *arguments], env=env, capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def commit(folder: Path, message: str = "notes") -> str:
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", message)
-    return git(folder, "rev-parse", "HEAD").strip()
