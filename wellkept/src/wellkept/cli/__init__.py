@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "put": "wellkept.cli.keeping:put",
         "import": "wellkept.cli.keeping:import_",
         "sync": "wellkept.cli.syncing:sync",
+        "connect": "wellkept.cli.connecting:connect",
         "bank": "wellkept.cli.keeping:bank",
         "export": "wellkept.cli.exporting:export",
         "embed": "wellkept.cli.embedding:embed",

@@ -233,8 +233,19 @@ class FolderFile:
     standing: Standing = "kept"
 
 
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a list of another service was read: the newest change, and its mark for "nothing changed since"."""
+
+    at: datetime | None
+    etag: str | None
+
+
 class Folders(Protocol):
-    """Which folders are bound, and what was made of their files. What changes them is called within a transaction."""
+    """Which folders are bound, what was made of their files, and how far other services were read.
+
+    What changes them is called within a transaction.
+    """
 
     def all(self) -> tuple[Folder, ...]:
         """Every bound folder, by name."""
@@ -265,6 +276,12 @@ class Folders(Protocol):
 
     def let_go(self, source: str, slug: str) -> None:
         """Keep that the files of a page are to be removed."""
+
+    def cursor(self, source: str, name: str) -> Cursor | None:
+        """How far a list was read for a source; None where it never was."""
+
+    def reach(self, source: str, name: str, cursor: Cursor) -> None:
+        """Keep how far a list was read."""
 
 
 class Store(Protocol):

@@ -1,4 +1,4 @@
-"""The folders of notes that are bound to sources of the SQLite file, and what a sync made of their files."""
+"""What the SQLite file keeps of where texts come from: bound folders, their files, and how far services were read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from wellkept.storage import Folder, FolderFile
+from wellkept.storage import Cursor, Folder, FolderFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +83,13 @@ class SqliteFolders:
             "UPDATE folder_files SET standing = 'going', digest = NULL WHERE slug = ? "
             "AND folder IN (SELECT name FROM folders WHERE source = ?)", (slug, source),
         )  # fmt: skip
+
+    def cursor(self, source: str, name: str) -> Cursor | None:
+        """How far a list was read for a source; None where it never was."""
+        rows = self._file.select("SELECT at, etag FROM cursors WHERE source = ? AND name = ?", (source, name))
+        return Cursor(None if rows[0][0] is None else self._file.moment(rows[0][0]), rows[0][1]) if rows else None
+
+    def reach(self, source: str, name: str, cursor: Cursor) -> None:
+        """Keep how far a list was read."""
+        at = None if cursor.at is None else self._file.microseconds(cursor.at)
+        self._file.change("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?)", (source, name, at, cursor.etag))

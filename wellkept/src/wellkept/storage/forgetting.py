@@ -66,7 +66,8 @@ NO_CLAIM = frozenset(
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
     "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
-    "folder_files.standing purges.source trust_key.proof schema_version.name schema_version.checksum".split()
+    "folder_files.standing cursors.source cursors.name cursors.etag "
+    "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""
 

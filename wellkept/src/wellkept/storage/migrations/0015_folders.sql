@@ -22,3 +22,12 @@ CREATE TABLE folder_files (
   PRIMARY KEY (folder, path)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX folder_files_of_page ON folder_files (slug);
+
+-- How far a list of another service was read.
+CREATE TABLE cursors (
+  source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  at INTEGER,
+  etag TEXT,
+  PRIMARY KEY (source, name)
+) STRICT, WITHOUT ROWID;
