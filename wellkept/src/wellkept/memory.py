@@ -77,7 +77,7 @@ from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
-from wellkept.trust import OWNERS, admitted
+from wellkept.trust import OWNERS, admitted, echo
 from wellkept.trust.gate import Gate, Key
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ class Memory:
         *,
         told: Told | None = None,
         again: bool = False,
+        lineage: Collection[Trust] = (),
         writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
@@ -161,14 +162,15 @@ class Memory:
 
         A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
         content again changes nothing; of a page that was ended the receipt says how it stands, as "expired", unless
-        `again` asks for it to be current again. What made a page current again says "revived".
+        `again` asks for it to be current again. What made a page current again says "revived". `lineage` are the tiers
+        of what it was made from. What comes in as a file and repeats what ranks lower ranks as that does ("echo").
         """
         check_name("source", source)
         check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
         said = Told() if told is None else told
         _check_told(said)
-        trust = admitted(writer, said.content_origin)
+        trust = admitted(writer, said.content_origin, lineage)
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
         with self.store.transaction():
             self._check_new(source)
@@ -181,8 +183,9 @@ class Memory:
                 content = struck
                 page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
             old = self.store.get_page(source, slug)
+            page = self._as_echo(page, writer)
             ended = old is not None and old.status in ("expired", "deleted")
-            same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
+            same = old is not None and old.content == content and old.trust >= page.trust and told in (None, old.told)
             if old is not None and same and not (ended and again):
                 standing = () if old.status == page.status else (old.status,)
                 return WriteReceipt(source, slug, "unchanged", degraded=standing)
@@ -193,6 +196,13 @@ class Memory:
             self.store.put_page(page, chunks, names)
         degraded = ("revived",) if ended else ()
         return WriteReceipt(source, slug, "created" if old is None else "updated", degraded=degraded)
+
+    def _as_echo(self, page: Page, writer: Writer) -> Page:
+        """The page with the tier of what it repeats, where it came in as a file."""
+        tier = echo.echo(self.store, page.source, page.content) if writer.channel in echo.ECHOING else None
+        if tier is None or tier >= page.trust:
+            return page
+        return replace(page, trust=tier, flags=(*page.flags, echo.FLAG))
 
     def _check_new(self, source: str) -> None:
         """A source is not begun under a name that looks like another's; one that is there goes on as it is."""

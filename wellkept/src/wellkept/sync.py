@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,7 @@ from wellkept.ingest.folder import Found, check_size, markdown_below
 from wellkept.ingest.git_folder import Git
 from wellkept.ingest.markdown import front_matter_fault
 from wellkept.memory import LARGEST_CONTENT, Memory, check_name
-from wellkept.model import Item, Page, Source, Writer
+from wellkept.model import Item, Page, Source, Trust, Writer
 from wellkept.names import slugify
 from wellkept.storage import Folder, FolderFile
 
@@ -105,11 +105,12 @@ def unbind(memory: Memory, name: str) -> Folder:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A file that can be kept: its path below the folder, the page that it is, and what it says."""
+    """A file that can be kept: its path below the folder, the page that it is, what it says, and if its owner does."""
 
     path: str
     slug: str
     text: str
+    vouched: bool = True
 
     @property
     def digest(self) -> bytes:
@@ -149,6 +150,8 @@ def sync(
         )
     for count, note in enumerate(_notes(root, files, found, done)):
         progress(count, len(files))
+        if git is not None and folder.signers is not None:
+            note = replace(note, vouched=git.signed(note.path, note.text, folder.signers))
         _keep(memory, folder, note, known, done, now)
     present = {path.relative_to(root).as_posix() for path in files} | {one.path for one in done.unread}
     closed = tuple(f"{path.relative_to(root).as_posix()}/" for path in found.closed)
@@ -237,11 +240,15 @@ def _keep(
     memory: Memory, folder: Folder, note: _Note, known: Mapping[str, FolderFile], done: Synced, now: datetime | None
 ) -> None:
     before = known.get(note.path)
-    if before is not None and before.standing == "kept" and before.digest == note.digest:
-        done.unchanged += 1
-        return
     store, source = memory.store, folder.source
-    page = store.get_page(source, note.slug)
+    page = None
+    if before is not None and before.standing == "kept" and before.digest == note.digest:
+        # One that nobody had signed may be signed by now.
+        page = store.get_page(source, note.slug) if folder.signers is not None and note.vouched else None
+        if page is None or page.trust >= Trust.USER_WRITTEN:
+            done.unchanged += 1
+            return
+    page = page or store.get_page(source, note.slug)
     if before is not None and before.standing == "going":
         done.unread.append(Unread(note.path, "its page was forgotten for good; remove the file"))
         return
@@ -257,9 +264,12 @@ def _keep(
         return
     try:
         with store.transaction():
-            receipt = memory.put_page(source, note.slug, note.text, again=before is not None, writer=_FOLDER, now=now)
+            lineage = () if note.vouched else (Trust.AGENT_WRITTEN,)
+            receipt = memory.put_page(
+                source, note.slug, note.text, again=before is not None, lineage=lineage, writer=_FOLDER, now=now
+            )
             if "guarded" in receipt.degraded:
-                raise Refused("the page is its owner's and stays; what arrived ranks below it")
+                raise Refused("no commit of yours signs it, and its page is yours and stays. Sign the commit")
             digest = _digest(memory.get_page(source, note.slug).content)
             store.folders.keep(folder.name, FolderFile(note.path, note.slug, digest))
     except (InvalidInput, Refused) as error:

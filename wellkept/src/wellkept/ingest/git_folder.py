@@ -121,6 +121,23 @@ class Git:
         done = self._done("cat-file", "blob", f":0:{self.prefix}{path}")
         return None if done.returncode else done.stdout
 
+    def signed(self, path: str, text: str, signers: str) -> bool:
+        """Whether the file says what the last commit that changed it left, and somebody signed that.
+
+        One of the file `signers`, or of the owner's keyring.
+        """
+        committed = self.committed(path)
+        if committed is None or _same(committed) != _same(text.encode("utf-8", "surrogatepass")):
+            return False
+        number = len(self.settings())
+        whose = {
+            "GIT_CONFIG_COUNT": str(number + 1),
+            f"GIT_CONFIG_KEY_{number}": "gpg.ssh.allowedSignersFile",
+            f"GIT_CONFIG_VALUE_{number}": signers or "/dev/null",
+        }
+        commit, _, verdict = self.run("log", "-1", "--format=%H %G?", "--", path, more=whose).decode().partition(" ")
+        return verdict.strip() == "G" and self.run("cat-file", "blob", f"{commit}:{self.prefix}{path}") == committed
+
     def commit(self, files: Mapping[str, bytes | None], message: str) -> str:
         """Commit these files, as what is checked out and no more; None removes one. The new commit.
 
@@ -185,9 +202,17 @@ class Git:
 
     def environment(self) -> dict[str, str]:
         """All that a git command sees of the variables here, and those that keep it quiet."""
-        settings = {**_SETTINGS, **dict.fromkeys(self.filters, "")}
+        settings = self.settings()
         numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
         for number, (key, value) in enumerate(settings.items()):
             numbered |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         return passed | dict(_ENVIRONMENT) | numbered
+
+    def settings(self) -> dict[str, str]:
+        """What goes before the settings of the repository."""
+        return {**_SETTINGS, **dict.fromkeys(self.filters, "")}
+
+
+def _same(content: bytes) -> bytes:
+    return content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")

@@ -30,6 +30,7 @@ from wellkept.model import (
     Source,
     Stated,
     Statement,
+    Trust,
     Usage,
     Use,
 )
@@ -276,6 +277,15 @@ class Folders(Protocol):
 
     def let_go(self, source: str, slug: str) -> None:
         """Keep that the files of a page are to be removed."""
+
+    def holds_below(self, source: str, tier: Trust) -> bool:
+        """Whether the source holds any page or fact of a lower tier, ended or not."""
+
+    def saying(self, source: str, words: Sequence[str], limit: int) -> tuple[tuple[Trust, str], ...]:
+        """Pages that hold all the words near each other, ended or not: tier and content.
+
+        At most `limit` of each tier.
+        """
 
     def cursor(self, source: str, name: str) -> Cursor | None:
         """How far a list was read for a source; None where it never was."""

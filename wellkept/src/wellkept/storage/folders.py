@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from wellkept.model import Trust
 from wellkept.storage import Cursor, Folder, FolderFile
+
+_SAYING = """
+SELECT DISTINCT p.trust, t.content
+FROM chunks_fts
+CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
+CROSS JOIN pages AS p ON p.id = c.page_id
+CROSS JOIN page_texts AS t ON t.page_id = p.id
+WHERE chunks_fts MATCH ? AND p.source = ? AND p.trust = ?
+LIMIT ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +29,9 @@ class Access:
     change: Callable[..., list[tuple[Any, ...]]]
     microseconds: Callable[[datetime], int]
     moment: Callable[[int], datetime]
+    match: Callable[[Sequence[str]], str]
+    """How the word index is asked for all of these words."""
+    index_words: Callable[[], None]
 
 
 class SqliteFolders:
@@ -83,6 +97,26 @@ class SqliteFolders:
             "UPDATE folder_files SET standing = 'going', digest = NULL WHERE slug = ? "
             "AND folder IN (SELECT name FROM folders WHERE source = ?)", (slug, source),
         )  # fmt: skip
+
+    def holds_below(self, source: str, tier: Trust) -> bool:
+        """Whether the source holds any page or fact of a lower tier, ended or not."""
+        one = (source, int(tier))
+        return any(
+            self._file.select(f"SELECT 1 FROM {table} WHERE source = ? AND trust < ? LIMIT 1", one)  # noqa: S608
+            for table in ("pages", "facts")
+        )
+
+    def saying(self, source: str, words: Sequence[str], limit: int) -> tuple[tuple[Trust, str], ...]:
+        """Pages that hold all the words near each other, ended or not: tier and content."""
+        asked = self._file.match(words)
+        if not asked:
+            return ()
+        self._file.index_words()
+        return tuple(
+            (Trust(trust), content)
+            for tier in Trust
+            for trust, content in self._file.select(_SAYING, (asked, source, int(tier), limit))
+        )
 
     def cursor(self, source: str, name: str) -> Cursor | None:
         """How far a list was read for a source; None where it never was."""

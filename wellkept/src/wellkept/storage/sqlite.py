@@ -495,6 +495,8 @@ class SqliteStore:
                 change=self._change,
                 microseconds=lambda at: cast(int, _moment("at", at)),
                 moment=lambda at: _EPOCH + at * _MICROSECOND,
+                match=_all_of,
+                index_words=lambda: self._index() if self._owner == threading.get_ident() else None,
             )
         )
 
@@ -1372,6 +1374,12 @@ def _at_most(limit: int) -> int:
     if limit < 0:
         raise InvalidInput("limit", f"is {limit}; it must not be negative")
     return min(limit, _LARGEST_LIMIT)
+
+
+def _all_of(words: Sequence[str]) -> str:
+    """How the index is asked for what holds all of these words; "" where there are none."""
+    asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
+    return " AND ".join('"' + word.replace('"', '""') + '"' for word in asked if word.strip())
 
 
 def _searched(text: str) -> str | None:
