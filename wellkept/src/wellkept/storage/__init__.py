@@ -281,11 +281,15 @@ class Folders(Protocol):
     def holds_below(self, source: str, tier: Trust) -> bool:
         """Whether the source holds any page or fact of a lower tier, ended or not."""
 
-    def saying(self, source: str, words: Sequence[str], limit: int) -> tuple[tuple[Trust, str], ...]:
-        """Pages that hold all the words near each other, ended or not: tier and content.
+    def pages_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Pages of these tiers that hold all the words near each other, ended or not: tier and content."""
 
-        At most `limit` of each tier.
-        """
+    def facts_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Facts of these tiers that hold any of the words, ended or not: tier and text."""
 
     def cursor(self, source: str, name: str) -> Cursor | None:
         """How far a list was read for a source; None where it never was."""

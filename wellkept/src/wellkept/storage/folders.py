@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,13 +11,19 @@ from typing import Any
 from wellkept.model import Trust
 from wellkept.storage import Cursor, Folder, FolderFile
 
-_SAYING = """
+_PAGES_SAYING = """
 SELECT DISTINCT p.trust, t.content
 FROM chunks_fts
 CROSS JOIN chunks AS c ON c.id = chunks_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
 CROSS JOIN page_texts AS t ON t.page_id = p.id
-WHERE chunks_fts MATCH ? AND p.source = ? AND p.trust = ?
+WHERE chunks_fts MATCH ? AND p.source = ? AND p.trust IN (SELECT value FROM json_each(?))
+LIMIT ?
+"""
+_FACTS_SAYING = """
+SELECT f.trust, f.text
+FROM facts_fts CROSS JOIN facts AS f ON f.id = facts_fts.rowid
+WHERE facts_fts MATCH ? AND f.source = ? AND f.trust IN (SELECT value FROM json_each(?))
 LIMIT ?
 """
 
@@ -29,8 +36,8 @@ class Access:
     change: Callable[..., list[tuple[Any, ...]]]
     microseconds: Callable[[datetime], int]
     moment: Callable[[int], datetime]
-    match: Callable[[Sequence[str]], str]
-    """How the word index is asked for all of these words."""
+    phrases: Callable[[Sequence[str]], list[str]]
+    """How the word index is asked for each of these words."""
     index_words: Callable[[], None]
 
 
@@ -106,17 +113,26 @@ class SqliteFolders:
             for table in ("pages", "facts")
         )
 
-    def saying(self, source: str, words: Sequence[str], limit: int) -> tuple[tuple[Trust, str], ...]:
-        """Pages that hold all the words near each other, ended or not: tier and content."""
-        asked = self._file.match(words)
+    def pages_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Pages of these tiers that hold all the words near each other, ended or not: tier and content."""
+        return self._saying(_PAGES_SAYING, " AND ".join(self._file.phrases(words)), source, tiers, limit)
+
+    def facts_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Facts of these tiers that hold any of the words, ended or not: tier and text."""
+        return self._saying(_FACTS_SAYING, " OR ".join(self._file.phrases(words)), source, tiers, limit)
+
+    def _saying(
+        self, sql: str, asked: str, source: str, tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
         if not asked:
             return ()
         self._file.index_words()
-        return tuple(
-            (Trust(trust), content)
-            for tier in Trust
-            for trust, content in self._file.select(_SAYING, (asked, source, int(tier), limit))
-        )
+        rows = self._file.select(sql, (asked, source, json.dumps([int(tier) for tier in tiers]), limit))
+        return tuple((Trust(trust), text) for trust, text in rows)
 
     def cursor(self, source: str, name: str) -> Cursor | None:
         """How far a list was read for a source; None where it never was."""

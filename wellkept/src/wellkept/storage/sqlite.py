@@ -495,7 +495,7 @@ class SqliteStore:
                 change=self._change,
                 microseconds=lambda at: cast(int, _moment("at", at)),
                 moment=lambda at: _EPOCH + at * _MICROSECOND,
-                match=_all_of,
+                phrases=_phrases,
                 index_words=lambda: self._index() if self._owner == threading.get_ident() else None,
             )
         )
@@ -757,8 +757,7 @@ class SqliteStore:
         Only the source's own live pages count in the statistics, so no other source can change an order.
         A word of several parts ("follow-up", or one in a script without spaces) is looked for as a phrase.
         """
-        asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
-        phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
+        phrases = _phrases(words)
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
         if self._owner == threading.get_ident():
@@ -1376,10 +1375,10 @@ def _at_most(limit: int) -> int:
     return min(limit, _LARGEST_LIMIT)
 
 
-def _all_of(words: Sequence[str]) -> str:
-    """How the index is asked for what holds all of these words; "" where there are none."""
+def _phrases(words: Sequence[str]) -> list[str]:
+    """How an index is asked for each of the words, those aside that it cannot know."""
     asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
-    return " AND ".join('"' + word.replace('"', '""') + '"' for word in asked if word.strip())
+    return ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
 
 
 def _searched(text: str) -> str | None:

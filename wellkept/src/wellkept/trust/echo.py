@@ -19,7 +19,9 @@ FLAG = "echo"
 ECHOING: frozenset[Channel] = frozenset({"owner_git", "peer", "restore"})
 """The doors through which files come in, whose texts may be somebody else's."""
 
-_ASKED_WORDS, _CANDIDATES = 12, 20
+_ASKED_WORDS, _CANDIDATES = 12, 500
+_BELOW = tuple(tier for tier in Trust if tier < Trust.USER_WRITTEN)
+_OURS = tuple(tier for tier in Trust if tier >= Trust.USER_WRITTEN)
 _LEADING = regex.compile(r"\A\s*(?:(?:[-*+>#]+|\d+[.)])\s+)*(?:\[[ xX]\]\s+)?")
 _PARAGRAPH = regex.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -34,11 +36,11 @@ def echo(store: Store, source: str, content: str) -> Trust | None:
 
 
 def _units(content: str) -> Iterator[str]:
-    """The lines without what marks them as a heading, an item or a quotation, and paragraphs of several lines."""
+    """The lines without what marks them as a heading, an item or a quotation; with a short one its paragraph too."""
     for paragraph in _PARAGRAPH.split(content.replace("\r\n", "\n")):
-        lines = [_LEADING.sub("", line) for line in paragraph.split("\n")]
+        lines = [_LEADING.sub("", line) for line in paragraph.strip("\n").split("\n")]
         yield from lines
-        if len(lines) > 1:
+        if len(lines) > 1 and any(len(line.split()) < LEAST for line in lines):
             yield "\n".join(lines)
 
 
@@ -46,11 +48,33 @@ def _echoed(store: Store, source: str, unit: str) -> Trust | None:
     said = words(unit)
     if len(said) < LEAST:
         return None
-    asked = sorted(dict.fromkeys(_WORD.findall(unit)), key=len, reverse=True)[:_ASKED_WORDS]
-    tiers = [fact.trust for _, fact in store.facts_saying(source, asked, _CANDIDATES, ended=True)
-             if _says(said, words(fact.text))]  # fmt: skip
-    tiers += [tier for tier, text in store.folders.saying(source, asked, _CANDIDATES) if _within(said, _plain(text))]
-    return min(tiers) if tiers and max(tiers) < Trust.USER_WRITTEN else None
+    longest = sorted(dict.fromkeys(_WORD.findall(unit)), key=len, reverse=True)[:_ASKED_WORDS]
+    found = list(_saying(store, source, said, longest, _telling(unit), _BELOW))
+    if not found or any(True for _ in _saying(store, source, said, longest, _telling(unit), _OURS)):
+        return None
+    return min(found)
+
+
+def _saying(
+    store: Store, source: str, said: Sequence[str], all_: Sequence[str], any_: Sequence[str], tiers: Sequence[Trust]
+) -> Iterator[Trust]:
+    """The tiers of what says it, of these tiers."""
+    for tier, text in store.folders.facts_saying(source, any_, tiers, _CANDIDATES):
+        if _says(said, words(text)):
+            yield tier
+    for tier, text in store.folders.pages_saying(source, all_, tiers, _CANDIDATES):
+        if _within(said, _plain(text)):
+            yield tier
+
+
+def _telling(unit: str) -> list[str]:
+    """Words of which each run of LEAST words holds one, the long ones first: few texts hold those."""
+    found = _WORD.findall(unit)
+    chosen, place = [], -1
+    while place + LEAST < len(found):
+        place = max(range(place + 1, place + 1 + LEAST), key=lambda at: len(found[at]))
+        chosen.append(found[place])
+    return list(dict.fromkeys(chosen))
 
 
 def _says(said: Sequence[str], fact: Sequence[str]) -> bool:
