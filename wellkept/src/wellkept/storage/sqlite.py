@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, Forgetting, Holding, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Folders, Forgetting, Holding, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -493,6 +493,22 @@ class SqliteStore:
             Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
         )
 
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
+        from wellkept.storage.folders import Access, SqliteFolders
+
+        return SqliteFolders(
+            Access(
+                select=self._select,
+                change=self._change,
+                microseconds=lambda at: cast(int, _moment("at", at)),
+                moment=lambda at: _EPOCH + at * _MICROSECOND,
+                phrases=_phrases,
+                index_words=lambda: self._index() if self._owner == threading.get_ident() else None,
+            )
+        )
+
     # -- transactions
 
     @contextmanager
@@ -755,8 +771,7 @@ class SqliteStore:
         Only the source's own live pages count in the statistics, so no other source can change an order.
         A word of several parts ("follow-up", or one in a script without spaces) is looked for as a phrase.
         """
-        asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
-        phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
+        phrases = _phrases(words)
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
         if self._owner == threading.get_ident():
@@ -1375,6 +1390,12 @@ def _at_most(limit: int) -> int:
     if limit < 0:
         raise InvalidInput("limit", f"is {limit}; it must not be negative")
     return min(limit, _LARGEST_LIMIT)
+
+
+def _phrases(words: Sequence[str]) -> list[str]:
+    """How an index is asked for each of the words, those aside that it cannot know."""
+    asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
+    return ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
 
 
 def _searched(text: str) -> str | None:
