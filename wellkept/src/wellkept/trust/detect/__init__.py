@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-from wellkept.trust.detect.against import Known
-from wellkept.trust.detect.against import against as otherwise
-from wellkept.trust.detect.layers import Layer, TooMuch, layers
+from wellkept.trust.detect.coded import Layer, TooMuch, layers
+from wellkept.trust.detect.contradiction import Known, contradictions
 from wellkept.trust.detect.pieces import joined
 from wellkept.trust.detect.secret import secrets, without_secrets
 from wellkept.trust.detect.signs import Flag, Kind, Look, Sign, Where
@@ -67,7 +66,7 @@ def against(text: str, known: Sequence[Known], where: Where) -> tuple[Flag, ...]
     >>> against("Ada Lovelace can now be reached at ada@other.test.", known, "external")
     (Flag(id='D10', severity=2, start=35, end=49),)
     """
-    return _sorted(_weighed(_seen("D10", lambda text: otherwise(text, known), text), where))
+    return _sorted(_weighed(_seen("D10", lambda text: contradictions(text, known), text), where))
 
 
 def in_pieces(text: str, earlier: Sequence[str], where: Where) -> tuple[Flag, ...]:

@@ -132,7 +132,7 @@ class _Words:
 
     def _add(self, entry: str, does: int, language: str) -> None:
         if language in _WITHOUT_SPACES and not entry.isascii():
-            self.unspaced[plain(entry)] |= does
+            self.unspaced[entry] |= does
             return
         first, *rest = (plain(part) for part in re.split("[_-]", entry))
         if rest:
@@ -172,8 +172,6 @@ def look_up(token: str) -> tuple[str, int, bool]:
 
 def _known(form: str) -> int:
     does = _WORDS.whole.get(form, 0)
-    for cut in range(min(len(form), _LONGEST_STEM), 1, -1):
-        found = _WORDS.stems.get(form[:cut])
-        if found:
-            return does | found
+    for cut in range(2, min(len(form), _LONGEST_STEM) + 1):
+        does |= _WORDS.stems.get(form[:cut], 0)
     return does

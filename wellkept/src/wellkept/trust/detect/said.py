@@ -197,7 +197,8 @@ def _spaced(text: str) -> list[Hit]:
             does &= ~_USER  # user-friendly
         if does:
             made.append(Hit(does, start, ends[until]))
-        last, before = at, does
+        if until > last:
+            last, before = until, does
     return made
 
 

@@ -11,9 +11,10 @@ from wellkept.trust.detect.said import said
 from wellkept.trust.detect.secret import secrets
 from wellkept.trust.detect.signs import Kind, Look, Sign, Where
 from wellkept.trust.detect.sinks import sinks
+from wellkept.trust.detect.spoof import spoofs
 from wellkept.trust.detect.unseen import mixed_scripts, reordered, unseen
 
-EVERY_LAYER: Mapping[str, Look] = {"D1": said, "D4": markup, "D9": sinks}
+EVERY_LAYER: Mapping[str, Look] = {"D1": said, "D4": markup, "D9": sinks, "D14": spoofs}
 """Looked for in the text, in its plain form and in what is encoded in it, by the first id that each may give."""
 
 AS_WRITTEN: Mapping[str, Look] = {
