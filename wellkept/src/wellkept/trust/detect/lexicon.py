@@ -50,6 +50,11 @@ KINDS: Mapping[str, str] = {
     "new": "new, real, urgent",
     "mine": "my, your",
     "asset": "what somebody owns",
+    "done": "is to be done to something",
+    "topic": "what comes up",
+    "copy": "orders to hand on",
+    "itself": "the text that says so",
+    "agreed": "you agreed, as agreed",
     "retract": "no longer, wrong, changed",
     "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
@@ -60,7 +65,7 @@ KINDS: Mapping[str, str] = {
 """What a word may do, and what that means."""
 
 BIT: Mapping[str, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
-ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide")
+ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide", "copy")
 
 _WITHOUT_SPACES = ("zh", "ja")
 _UNMISTAKABLE = ("hi", "ja", "ko", "pl", "ru", "tr", "uk", "zh")

@@ -38,7 +38,7 @@ SEVERITY: Mapping[str, Mapping[Where, tuple[int, int]]] = {
     "D6": _HIDDEN,
     "D7": _HIDDEN,
     "D9": _ORDERS,
-    "D10": {"owner": (0, 0), "agent": (2, 1), "external": (2, 1)},
+    "D10": {"owner": (0, 0), "agent": (2, 2), "external": (2, 1)},
     "D11": _HIDDEN,
     "D12": _SECRET,
     "D13": {"owner": (1, 1), "agent": (2, 1), "external": (2, 1)},
