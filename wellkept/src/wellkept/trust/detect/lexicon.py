@@ -55,6 +55,12 @@ KINDS: Mapping[str, str] = {
     "copy": "orders to hand on",
     "itself": "the text that says so",
     "agreed": "you agreed, as agreed",
+    "deal": "an agreement",
+    "obey": "do what it says",
+    "you": "you, your",
+    "account": "where money goes",
+    "pay": "money that goes",
+    "every": "every, each, all",
     "retract": "no longer, wrong, changed",
     "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
@@ -168,7 +174,7 @@ def look_up(token: str) -> tuple[str, int, bool]:
     does = _known(form)
     if not does and "\u0590" <= form[0] <= "\u06ff":
         prefixes = _PREFIXES["hebrew" if form < "\u0600" else "arabic"]
-        for cut in range(1, min(4, len(form) - 2)):
+        for cut in range(1, min(4, len(form) - 1)):
             if form[cut - 1] not in prefixes:
                 break
             does = does or _known(form[cut:])

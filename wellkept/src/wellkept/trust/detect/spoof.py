@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wellkept.trust.detect.markup import shown_as_code
 from wellkept.trust.detect.signs import Sign
 
 _PRECHECK = re.compile("trust|tier|confirm|user.written", re.IGNORECASE)
@@ -20,8 +21,10 @@ _YES = re.compile(
 
 
 def spoofs(text: str) -> Iterator[Sign]:
-    """Fields and labels that give the text a tier; a field that only says yes is no sure sign."""
+    """Fields and labels that give the text a tier; a field that only says yes, or is shown as code, is no sure sign."""
     if not _PRECHECK.search(text):
         return
-    yield from (Sign("D14", claim.start(), claim.end()) for claim in _CLAIM.finditer(text))
+    code = shown_as_code(text)
+    for claim in _CLAIM.finditer(text):
+        yield Sign("D14", claim.start(), claim.end(), sure=not code(claim.start(), claim.end()))
     yield from (Sign("D14", claim.start(), claim.end(), sure=False) for claim in _YES.finditer(text))
