@@ -51,7 +51,7 @@ def _card(found: re.Match[str]) -> bool:
 
 def _key(found: re.Match[str]) -> bool:
     """A key holds digits, and letters that nobody would read out."""
-    wordlike = re.match(r"[a-z]+(?:-[a-z]+){2,}", found[0])
+    wordlike = re.fullmatch(r"[a-z]+(?:-(?:[a-z]+|\d{1,4}))+", found[0])
     return any(char.isdigit() for char in found[0]) and not wordlike and not _EXAMPLES.search(found[0])
 
 
