@@ -15,8 +15,8 @@ from itertools import pairwise
 from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up
 from wellkept.trust.detect.signs import Sign
 
-_FIRST, _END, _PLACE, _READER, _USER, _META = (
-    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta")
+_FIRST, _END, _PLACE, _READER, _USER, _META, _AVOID = (
+    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta", "avoid")
 )
 _ORDERS = bits(" ".join(ORDERS))
 
@@ -69,7 +69,8 @@ RULES = (
     Rule("D1", "copy itself", 80, first=True, of="lasting always later reply memory_place user reader"),
     Rule("D1", "new rules", 25, of="role ignore reply reader lasting"),
     Rule("D2", "memory lasting", 120, first=True),
-    Rule("D2", "memory later", 120, first=True),
+    Rule("D2", "memory later", 120, first=True, of="user reader"),
+    Rule("D2", "memory later", 120, first=True, orders="do send avoid hide"),
     Rule("D2", "memory user", 80, first=True),
     Rule("D2", "memory prefer", 100, first=True, of="user lasting"),
     Rule("D2", "memory memory_place", 50, first=True),
@@ -98,8 +99,7 @@ RULES = (
     Rule("D3", "agreed retract", 200),
     Rule("D3", "deal retract", 80, after="agreed"),
     Rule("D3", "avoid broken", 120, first=True),
-    Rule("D3", "broken avoid", 120, of="tool user"),
-    Rule("D3", "broken avoid", 120, orders="do send alter"),
+    Rule("D3", "avoid", first=True, after="broken", orders="do"),
     Rule("D3", "avoid tool", 50, of="always lasting user"),
     Rule("D9", "send place", 90, first=True, of="secret take prompt"),
     Rule("D9", "send mine asset place", 150, first=True),
@@ -192,7 +192,7 @@ PLACES = re.compile(
 _MAYBE_PLACE = re.compile(r"@|://|www\.|[A-Z]{2}\d\d|0x|bc1")
 _UNSPACED_WORDS = re.compile("|".join(map(re.escape, sorted(UNSPACED, key=len, reverse=True))))
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
+_OPENS = frozenset(",،؛:;—–-*>(\"'“«[„‚「『：，、")
 _CALLS = frozenset(":,：，،、")
 _LEADS = frozenset(
     "and then now just also so but instead please kindly und dann et puis y e luego poi i en и та ve info warn warning "
@@ -203,7 +203,8 @@ _SPEAKS = frozenset(
     "mówi powiedział powiedziała prosi говорит сказал сказала просит каже сказав сказала просить diyor dedi يقول تقول "
     "قال قالت אומר אומרת אמר אמרה कहता कहती कहा".split()
 )
-"""What follows these is what somebody said to somebody else."""
+"""To leave something is what somebody said to somebody else where it follows these closely."""
+_REPORTED = 3
 _SPEAKS_UNSPACED = frozenset("说說曰")
 _YOU = frozenset(
     "you du sie dich ihnen toi vous ti usted te voi você u jou ty tobie ты вам тебе ти sen أنت אתה".split()
@@ -232,8 +233,10 @@ def _spaced(text: str) -> list[Hit]:
             begins = not words[at - 1] or words[at - 1] in _LEADS or (last == at - 1 and before & _LEADING)
             # Somebody who is called stands before a colon or a comma, or after "you": "assistant, ...".
             called = not does & _READER or _calls(text, ends[until]) or words[at - 1] in _YOU
-            if (begins or not at or _opens(text, start)) and called and words[at - 1] not in _SPEAKS:
+            if (begins or not at or _opens(text, start)) and called:
                 does |= _FIRST
+            if does & _AVOID and not _SPEAKS.isdisjoint(words[max(0, at - _REPORTED) : at]):
+                does &= ~_FIRST
         if does & _USER and text[ends[until] : ends[until] + 1] == "-":
             does &= ~_USER  # user-friendly
         if does:
