@@ -78,7 +78,7 @@ def in_pieces(text: str, earlier: Sequence[str], where: Where) -> tuple[Flag, ..
     (Flag(id='D11', severity=2, start=0, end=33),)
     """
     ways = joined(text, earlier) if earlier else []
-    alone = {sign.id for sign in _signs(text)} if ways else set()
+    alone = {sign.id for sign in _signs(text) if sign.sure} if ways else set()
     severity = 0
     for whole, begins in ways:
         across = [sign for sign in _signs(whole) if sign.start < begins < sign.end and sign.id not in alone]

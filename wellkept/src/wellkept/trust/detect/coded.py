@@ -264,10 +264,11 @@ def layers(text: str) -> Iterator[Layer]:
 def _within(text: str) -> Iterator[Layer]:
     """The readable texts one level within this one."""
     look = _Look.at(text)
+    bare = text.replace("\\n", "  ")  # in JSON the end of a line is written so, and would be read as a part of the code
     for worth, pattern, read in _CODES:
         if not worth(look):
             continue
-        for run in pattern.finditer(text):
+        for run in pattern.finditer(bare):
             try:
                 content = read(run[0])
             except (ValueError, binascii.Error):

@@ -158,8 +158,13 @@ _WORDS = _Words()
 _LONGEST_STEM = max(map(len, _WORDS.stems))
 PHRASES: Mapping[str, Phrases] = _WORDS.phrases
 """By their first word."""
-UNSPACED: Mapping[str, int] = _WORDS.unspaced
-"""Of scripts without spaces: what stands anywhere in a text, and what it does."""
+UNSPACED: Mapping[str, list[tuple[str, int]]] = {
+    first: sorted(
+        (entry for entry in _WORDS.unspaced.items() if entry[0][0] == first), key=lambda entry: -len(entry[0])
+    )
+    for first in {entry[0] for entry in _WORDS.unspaced}
+}
+"""Of scripts without spaces, by the first letter: what stands anywhere in a text and what it does, the longest first."""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from wellkept.trust.detect.markup import shown_as_code
 from wellkept.trust.detect.signs import Sign
 
-_PRECHECK = re.compile("trust|tier|confirm|user.written", re.IGNORECASE)
+_NEEDED = ("trust", "tier", "confirm", "written", "owner", "verified", "integrity")
 _CLAIM = re.compile(
     r"\b(?:trust|tier|trust[ _-]?(?:tier|level)|provenance|author(?:ity)?|writer|channel|integrity)\b[\"']?"
     r"[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:user[ _-](?:confirmed|written)|owner(?:[ _-]\w+)?|system|verified|sealed)\b"
@@ -22,7 +22,8 @@ _YES = re.compile(
 
 def spoofs(text: str) -> Iterator[Sign]:
     """Fields and labels that give the text a tier; a field that only says yes, or is shown as code, is no sure sign."""
-    if not _PRECHECK.search(text):
+    lower = text.lower()
+    if not any(part in lower for part in _NEEDED):
         return
     code = shown_as_code(text)
     for claim in _CLAIM.finditer(text):
