@@ -30,9 +30,8 @@ class PageWrite:
         if self.told is not None:
             said = self.told
             told = [said.content_origin, said.source_id, said.url, _written(said.valid_at), dict(said.metadata)]
-        return _json(
-            {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": self.lineage}
-        )
+        said = {"slug": self.slug, "content": self.content, "told": told, "again": self.again}
+        return _json({**said, "lineage": [int(tier) for tier in self.lineage]})
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> PageWrite:
@@ -42,16 +41,8 @@ class PageWrite:
         if told is not None:
             origin, source_id, url, valid_at, metadata = told
             told = Told(origin, source_id, url, _read(valid_at), metadata)
-        return PageWrite(
-            held.source,
-            said["slug"],
-            said["content"],
-            told,
-            said["again"],
-            held.writer,
-            at,
-            tuple(map(Trust, said["lineage"])),
-        )
+        lineage = tuple(Trust(tier) for tier in said.get("lineage", ()))
+        return PageWrite(held.source, said["slug"], said["content"], told, said["again"], held.writer, at, lineage)
 
 
 @dataclass(frozen=True, slots=True)
