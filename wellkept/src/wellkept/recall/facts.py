@@ -12,7 +12,7 @@ from wellkept.recall.asked import all_content_words, all_words, asked_in, conten
 from wellkept.recall.words import is_function_word
 from wellkept.storage import Store
 
-_AT_FIRST = 32
+_AT_FIRST = 24
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 

@@ -136,9 +136,19 @@ class _Asked:
     def best(self) -> Sequence[int]:
         """The statements that hold the most and the rarest terms, the newest of equal ones first."""
         rough: dict[int, float] = defaultdict(float)
+        common: list[tuple[float, frozenset[int]]] = []
         for term, numbers in self.holding.items():
             weight = term.weight * _rarity(len(numbers), self.statements)
+            if len(numbers) >= MOST_HOLDING:
+                common.append((weight, numbers))
+                continue
             for number in numbers:
+                rough[number] += weight
+        # Where enough hold more than all common words together count, only those of them matter that are among these.
+        most = sum(weight for weight, _ in common)
+        enough = sum(held > most for held in rough.values()) >= _READ
+        for weight, numbers in common:
+            for number in numbers.intersection(rough) if enough else numbers:
                 rough[number] += weight
         return [number for _, number in nlargest(_READ, zip(rough.values(), rough, strict=True))]
 
