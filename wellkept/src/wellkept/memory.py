@@ -75,7 +75,7 @@ from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 from wellkept.trust import Actor, admitted
-from wellkept.trust.gate import Gate, Key
+from wellkept.trust.gate import Count, Gate, Keeper, Key
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
@@ -118,8 +118,10 @@ class Memory:
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
     needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
-    opens an embedder or waits for its model. `key` reads the key to recognise what was forgotten for good, and makes it
-    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store.
+    opens an embedder or waits for its model. `key` reads the key that rows are sealed with, and by which
+    what was forgotten for good is recognised, and makes it when told so; without one nothing is sealed or verified, and
+    nothing can be forgotten for good. `count` tells an old copy of the store from this one. `files` is what is kept
+    beside the store.
     """
 
     def __init__(
@@ -131,12 +133,15 @@ class Memory:
         reranker: Reranker | None = None,
         arms_off: Collection[str] = recall.OFF,
         key: Callable[[bool], bytes | None] | None = None,
+        count: Count | None = None,
         files: Files | None = None,
     ) -> None:
         self.store, self.capture = store, capture
         self.files = Files() if files is None else files
         self.key = key
         self._gate = Gate(store, Key(key))
+        if key is not None:
+            store.sealing.use(Keeper(store, Key(key), count))
         self.reranker = reranker
         self.arms_off = frozenset(arms_off)
         self._open_embedder = embedder
@@ -325,7 +330,7 @@ class Memory:
         return replace(found, degraded=(*found.degraded, *self._closed()))
 
     def _closed(self) -> tuple[str, ...]:
-        return ("read_only",) if self.store.read_only else ()
+        return (*(("read_only",) if self.store.read_only else ()), *self.store.sealing.codes())
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""

@@ -23,6 +23,8 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 Layer = Literal["wake", "recall", "deep_search"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 Signal = Literal["citation", "misled"]
+Integrity = Literal["ok", "failed"]
+"""Whether something is as it was written. What `failed` is of the lowest tier, and is never brought unasked."""
 ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import"]
 CONTENT_ORIGINS: tuple[ContentOrigin, ...] = ("user_said", "agent_inferred", "document", "tool_output", "import")
 NameKind = Literal["alias", "title", "slug", "tail", "surname", "first", "alias-fold", "title-fold"]
@@ -137,6 +139,8 @@ class Page:
     told: Told = field(default_factory=Told)
     ended: Ended | None = None
     """Told by `Memory.get_page`, `history` and `export` of what somebody ended."""
+    integrity: Integrity | None = None
+    """None where nothing was sealed, so that nothing was verified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +227,7 @@ class PageRef:
     summary: str
     body_start: str
     trust: Trust
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +285,8 @@ class Fact:
     expired_at: datetime | None = None
     ended_because: str | None = None
     ended: Ended | None = None
+    """As of a page."""
+    integrity: Integrity | None = None
     """As of a page."""
 
 
@@ -375,6 +382,7 @@ class Hit:
     lanes: tuple[LaneScore, ...] = ()
     factors: tuple[Factor, ...] = ()
     faint: bool = False
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +430,7 @@ class Pointer:
     confidence: float
     rationale: str = ""
     source: str = ""
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)

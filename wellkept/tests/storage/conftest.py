@@ -6,7 +6,16 @@ from pathlib import Path
 import apsw
 import pytest
 
+from wellkept.storage.schema import migrations
+from wellkept.storage.sealing import guards
+
 UNDO: Mapping[int, Sequence[str]] = {
+    len(migrations()): (
+        *(f"DROP TRIGGER {name}" for name in guards()),
+        "DROP TRIGGER trust_key_removed",
+        "DROP TABLE heads",
+        "DROP TABLE seals",
+    ),
     10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
     9: (
         "DROP TABLE fact_signs",

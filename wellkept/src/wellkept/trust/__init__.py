@@ -52,4 +52,7 @@ def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
     origin = item.told.content_origin if isinstance(item, Page) else getattr(item, "content_origin", None)
     status: Status = item.status if isinstance(item, Page | Fact) else "active"
     tier = item.trust
-    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status)
+    integrity = getattr(item, "integrity", None)
+    return Label(
+        tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status, integrity=integrity
+    )
