@@ -9,13 +9,15 @@ import pytest
 from wellkept.storage.schema import migrations
 from wellkept.storage.sealing import guards
 
+_SEALS = next(step.number for step in migrations() if step.name == "0014_seals.sql")
 UNDO: Mapping[int, Sequence[str]] = {
-    len(migrations()): (
+    _SEALS: (
         *(f"DROP TRIGGER {name}" for name in guards()),
         "DROP TRIGGER trust_key_removed",
         "DROP TABLE heads",
         "DROP TABLE seals",
     ),
+    11: ("ALTER TABLE pages DROP COLUMN flags", "ALTER TABLE facts DROP COLUMN flags"),
     10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
     9: (
         "DROP TABLE fact_signs",

@@ -56,11 +56,11 @@ class Sealed:
 SEALED: Mapping[str, Sealed] = {
     "pages": Sealed("id", tuple(
         "id source slug title type status trust superseded_by updated_at chunk_count chunk_chars aliases summary "
-        "created_at valid_at content_origin source_id url metadata".split())),
+        "created_at valid_at content_origin source_id url metadata flags".split())),
     "facts": Sealed("id", tuple(
         "id source session_page text_hash entity mention kind confidence trust status valid_from valid_until "
         "recorded_at expired_at superseded_by told_by told_in told_slug event_id quote_start quote_end text "
-        "content_origin ended_because".split())),
+        "content_origin ended_because flags".split())),
     "tombstones": Sealed("claim", tuple("source claim first words purge at".split()), tier=None),
 }  # fmt: skip
 """Every table whose rows have seals."""
