@@ -75,7 +75,7 @@ from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
-from wellkept.storage import Store
+from wellkept.storage import Store, Walked
 from wellkept.trust import OWNERS, admitted
 from wellkept.trust.gate import Count, Gate, Keeper, Key
 
@@ -595,6 +595,21 @@ class Memory:
     def finish_purges(self) -> int:
         """Bring purges to their end that something ended before; how many are at their end now."""
         return forgetting.resume(self.store, Key(self.key), self.files)
+
+    def verified(self, *, every: bool = True) -> Walked:
+        """Whether something else changed what is kept, of every source; without `every` only what is quickly told."""
+        return self.store.sealing.walk(every=every)
+
+    def reseal(self, *, writer: Writer = OWNER) -> int:
+        """Seal what fails anew, with the lowest trust, and take what is there for all there is; how many failed.
+
+        ScopeDenied for everybody but the owner.
+        """
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner seals anew, at a terminal: wellkept doctor --reseal")
+        resealed = self.store.sealing.reseal()
+        self.store.index.forget_views()
+        return resealed
 
     def correct(
         self,

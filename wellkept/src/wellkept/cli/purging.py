@@ -14,6 +14,7 @@ from wellkept.errors import NeedsTerminal
 
 if TYPE_CHECKING:
     from wellkept.forgetting import Plan
+    from wellkept.settings import Settings
 
 _SHOWN = 20
 _SHOWN_CHARS = 200
@@ -49,7 +50,7 @@ def purge(
         raise NeedsTerminal("purge: only a person at a terminal may do this; run it there, without a pipe")
     with opened(source, data_dir) as (memory, scope):
         if lift is not None:
-            _ask(source, data_dir)
+            ask_for_passphrase(settings_of(source, data_dir))
             lifted = memory.lift(scope, lift)
             report(as_json, {"lifted": lifted}, f"{lifted} claims may be kept again; nothing came back by itself")
             return
@@ -58,17 +59,18 @@ def purge(
             report(as_json, _planned(plan), "\n".join(_lines(plan)))
             return
         click.echo("\n".join(_lines(plan)), err=as_json)
-        _ask(source, data_dir)
+        ask_for_passphrase(settings_of(source, data_dir))
         receipt = shown(memory.purge(scope, ids, everywhere=source is None, shown=plan))
     report(as_json, receipt, "\n".join(_told(receipt)))
     if receipt["status"] != "complete":
         sys.exit(1 if receipt["status"] == "residual" else 2)
 
 
-def _ask(source: str | None, data_dir: Path | None) -> None:
+def ask_for_passphrase(settings: Settings) -> None:
+    """Let whoever is at the terminal show that they are the owner. Refused where they cannot."""
     from wellkept.trust.passphrase import Passphrase
 
-    passphrase = Passphrase(settings_of(source, data_dir).passphrase)
+    passphrase = Passphrase(settings.passphrase)
     if not passphrase.is_set():
         click.echo("Choose a passphrase. It is asked whenever something is to be done that only you may do.", err=True)
         passphrase.choose(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))

@@ -256,8 +256,8 @@ class Sealing(Protocol):
     def of_slugs(self, source: str, slugs: Iterable[str]) -> Mapping[str, Integrity]:
         """Which pages of a source are as they were written; nothing where nothing can be verified."""
 
-    def walk(self) -> Walked:
-        """Verify every row and every head."""
+    def walk(self, *, every: bool = True) -> Walked:
+        """Verify every row, and that none is missing; without `every` only count them."""
 
     def reseal(self) -> int:
         """Seal what fails anew, with the lowest tier, and what is there now as all there is; how many rows failed."""

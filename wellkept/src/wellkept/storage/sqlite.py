@@ -431,6 +431,7 @@ class SqliteStore:
         self._known: dict[str, _Known] = {}
         self._counted: dict[tuple[str, str], tuple[tuple[int, int], int]] = {}
         self._written = 0
+        self._guarded_in: int | None = None
         self._sealing = seals.SqliteSealing(
             seals.Access(
                 select=self._select,
@@ -520,6 +521,7 @@ class SqliteStore:
             unindexed = self._unindexed
             sealed = None
             try:
+                self._guard_again()
                 yield
                 if self._depth == 1:
                     self._index()
@@ -539,6 +541,16 @@ class SqliteStore:
                     self._mend_index()
             if sealed is not None:
                 self._sealing.saw(sealed)
+
+    def _guard_again(self) -> None:
+        """Make the triggers anew that somebody took away: what is written without them would be sealed by nobody."""
+        if self._depth > 1 or self._guarded_in is None:
+            return
+        version = self._writer.data_version()
+        if version != self._guarded_in:
+            if not seals.guarded(self._writer):
+                seals.guard(self._writer)
+            self._guarded_in = version
 
     def _permit(self, table: str, *touched: _Value) -> int:
         """Whether a row may be written: 1 while this store writes, which then knows what was touched."""
@@ -1194,6 +1206,8 @@ class SqliteStore:
             if not self.read_only and not seals.guarded(self._writer):
                 with self.transaction():
                     seals.guard(self._writer)
+            if self._path != ":memory:":  # which nobody else has open
+                self._guarded_in = self._writer.data_version()
         except SchemaMismatch as error:
             raise StoreUnavailable(self._path, str(error)) from error
         except (apsw.Error, ValueError) as error:
