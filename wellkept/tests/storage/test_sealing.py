@@ -599,11 +599,18 @@ def test_whatever_is_done_by_our_own_doors_leaves_nothing_that_fails(memory: Mem
     assert memory.verified().rows >= len([one for one in exported if isinstance(one, Page | Fact)])
 
 
-def test_tombstones_are_sealed(memory: Memory, tamper: Tamper) -> None:
+@pytest.mark.parametrize("taken", [("tombstones",), ("tombstones", "seals"), ("tombstones", "seals", "heads")])
+def test_tombstones_are_sealed_and_a_small_table_can_be_asked_for_as_a_whole(
+    memory: Memory, tamper: Tamper, taken: Sequence[str]
+) -> None:
     memory.purge("default", ["fact:2"], now=NOW)
-    assert failing(memory) == []
-    tamper("DELETE FROM tombstones")
-    assert [name.partition(":")[0] for name in failing(memory)] == ["tombstone"]
+    sealing = memory.store.sealing
+    assert (failing(memory), sealing.of_table("tombstones", "default")) == ([], "ok")
+    assert sealing.of_table("tombstones", "other") == "ok"
+    wheres = {"tombstones": "", "seals": "WHERE tbl = 'tombstones'", "heads": "WHERE tbl = 'tombstones'"}
+    tamper(*(f"DELETE FROM {table} {wheres[table]}" for table in taken))
+    assert failing(memory)
+    assert sealing.of_table("tombstones", "default") == "failed"
 
 
 def test_a_turn_costs_few_statements_more_with_a_key(memory: Memory, open_memory: Open) -> None:

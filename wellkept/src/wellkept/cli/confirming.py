@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import at_a_terminal, common, opened, report, shown, visible, written
+from wellkept.cli.frame import at_a_terminal, common, opened, report, settings_of, shown, visible, written
 from wellkept.errors import NeedsTerminal, Refused
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
@@ -46,3 +46,21 @@ def typed_back(what: str) -> bool:
     """Whether the person at the terminal types back a word that is shown for this."""
     word = "".join(secrets.choice(_LETTERS) for _ in range(5))
     return bool(click.prompt(f"Type {word} to {what}", default="", show_default=False) == word)
+
+
+def only_a_person(command: str) -> None:
+    """NeedsTerminal unless a person can be asked."""
+    if not at_a_terminal():
+        raise NeedsTerminal(f"{command}: only a person at a terminal may do this; run it there, without a pipe")
+
+
+def passphrase(source: str | None, data_dir: Path | None) -> None:
+    """Ask the person at the terminal for the passphrase, or to choose one. Refused where it is not that."""
+    from wellkept.trust.passphrase import Passphrase
+
+    known = Passphrase(settings_of(source, data_dir).passphrase)
+    if not known.is_set():
+        click.echo("Choose a passphrase. It is asked whenever something is to be done that only you may do.", err=True)
+        known.choose(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
+        return
+    known.check(click.prompt("Passphrase", hide_input=True, err=True))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.frame import at_a_terminal, common, report, settings_of, visible
-from wellkept.errors import NeedsTerminal
+from wellkept.cli.confirming import only_a_person, passphrase
+from wellkept.cli.frame import common, report, settings_of, visible
 
 if TYPE_CHECKING:
     from wellkept.storage import Walked
@@ -38,8 +38,8 @@ def doctor(verify: bool, reseal: bool, as_json: bool, source: str | None, data_d
     from wellkept.settings import open_memory
     from wellkept.storage import Walked
 
-    if reseal and not at_a_terminal():
-        raise NeedsTerminal("doctor: only a person at a terminal may seal anew; run it there, without a pipe")
+    if reseal:
+        only_a_person("doctor --reseal")
     settings = settings_of(source, data_dir)
     if not settings.database.exists():
         report(as_json, _told(Walked(0, (), ())), "there is no memory yet, so that nothing can be wrong with it")
@@ -48,10 +48,8 @@ def doctor(verify: bool, reseal: bool, as_json: bool, source: str | None, data_d
     try:
         found = memory.verified(every=verify or reseal)
         if reseal and (found.problems or found.codes):
-            from wellkept.cli.purging import ask_for_passphrase
-
             click.echo("\n".join(_lines(found, every=True)), err=as_json)
-            ask_for_passphrase(settings)
+            passphrase(source, data_dir)
             count = memory.reseal()
             report(as_json, {"resealed": count}, f"sealed anew: {count} rows, as external and untrusted")
             return

@@ -256,6 +256,12 @@ class Sealing(Protocol):
     def of_slugs(self, source: str, slugs: Iterable[str]) -> Mapping[str, Integrity]:
         """Which pages of a source are as they were written; nothing where nothing can be verified."""
 
+    def of_table(self, table: str, source: str = "") -> Integrity | None:
+        """Whether all rows of a small table, of a source if it has one, are as they were written and none is missing.
+
+        None where nothing can be verified.
+        """
+
     def walk(self, *, every: bool = True) -> Walked:
         """Verify every row, and that none is missing; without `every` only count them."""
 

@@ -390,6 +390,21 @@ class SqliteSealing:
         found = self.of_pages([page for _, page in rows])
         return {slug: found[page] for slug, page in rows if page in found}
 
+    def of_table(self, table: str, source: str = "") -> Integrity | None:
+        """Whether all rows of a small table, of a source if it has one, are as they were written and none is missing.
+
+        None where nothing can be verified.
+        """
+        sign = self._reader()
+        if sign is None:
+            return None
+        found = (*self._every(sign, table), *self._taken_out(table))
+        wrong = any(one is not None and one.source == source for one in found)
+        heads = self._heads(sign)
+        head, sums = heads.get((table, source), _Head()), self._sums((table,)).get((table, source), (0, 0))
+        whole = not wrong and head.sound and (head.count, head.total) == sums
+        return "ok" if whole and self._are_all(heads, sign) else "failed"
+
     def _reader(self) -> Sign | None:
         """What seals are verified with; None where nothing is sealed, or the key is not to be had."""
         if self._sign is not None or self._keeper is None:
@@ -525,23 +540,30 @@ class SqliteSealing:
         told = key.hex()[:16] if isinstance(key, bytes) else key
         return f"{table.removesuffix('s')}:{told}"
 
-    def _sums(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """For each table and source how many seals there are, and the sum of what they hash to."""
+    def _sums(self, tables: Iterable[str] = SEALED) -> Mapping[tuple[str, str], tuple[int, int]]:
+        """For each source of the tables how many seals there are, and the sum of what they hash to."""
         sums: dict[tuple[str, str], tuple[int, int]] = {}
-        for table, source, seal in self._file.select("SELECT tbl, source, seal FROM seals"):
+        asked = "SELECT tbl, source, seal FROM seals WHERE tbl IN (SELECT value FROM json_each(?))"
+        for table, source, seal in self._file.select(asked, (json.dumps(list(tables)),)):
             count, total = sums.get((table, source), (0, 0))
             sums[table, source] = count + 1, (total + _hash(seal)) % _MODULUS
         return sums
 
+    def _heads(self, sign: Sign) -> Mapping[tuple[str, str], _Head]:
+        """The head of each table and source that has one."""
+        named = self._file.select("SELECT tbl, source FROM heads WHERE tbl <> 'heads'")
+        return {(table, source): self._head(table, source, sign) or _Head(sound=False) for table, source in named}
+
+    def _are_all(self, heads: Mapping[tuple[str, str], _Head], sign: Sign) -> bool:
+        """Whether these heads are all that were written."""
+        top = self._head("heads", "", sign) or _Head(sound=False)
+        total = sum(_hash(head.seal or _FAILED) for head in heads.values()) % _MODULUS
+        return top.sound and (top.count, top.total) == (len(heads), total)
+
     def _wrong_heads(self, sign: Sign) -> Iterator[Tampered]:
         """The tables and sources of which not all rows that are there were written by us, or some are missing."""
-        sums, heads = self._sums(), {}
-        for table, source in self._file.select("SELECT tbl, source FROM heads"):
-            if (head := self._head(table, source, sign)) is not None:
-                heads[table, source] = head
-        top = heads.pop(("heads", ""), _Head(sound=False))
-        total = sum(_hash(head.seal or _FAILED) for head in heads.values()) % _MODULUS
-        if not top.sound or (top.count, top.total) != (len(heads), total):
+        sums, heads = self._sums(), self._heads(sign)
+        if not self._are_all(heads, sign):
             yield Tampered("heads", "", None, "heads", "what is kept of all tables was changed from outside")
         for table, source in sorted(sums.keys() | heads.keys()):
             head = heads.get((table, source), _Head(sound=False))

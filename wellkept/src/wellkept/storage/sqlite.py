@@ -527,6 +527,8 @@ class SqliteStore:
                     self._index()
                     sealed = self._sealing.seal_touched()
                 self._run(self._writer, commit)
+                if self._guarded_in is not None:
+                    self._guarded_in = self._writer.data_version()
             except BaseException:
                 self._undo(rollback)
                 self._unindexed = unindexed
@@ -546,11 +548,8 @@ class SqliteStore:
         """Make the triggers anew that somebody took away: what is written without them would be sealed by nobody."""
         if self._depth > 1 or self._guarded_in is None:
             return
-        version = self._writer.data_version()
-        if version != self._guarded_in:
-            if not seals.guarded(self._writer):
-                seals.guard(self._writer)
-            self._guarded_in = version
+        if self._writer.data_version() != self._guarded_in and not seals.guarded(self._writer):
+            seals.guard(self._writer)
 
     def _permit(self, table: str, *touched: _Value) -> int:
         """Whether a row may be written: 1 while this store writes, which then knows what was touched."""

@@ -44,9 +44,14 @@ def _encoded(table: str, fields: Mapping[str, Value]) -> bytes:
     parts = [_FORM, _text(table)]
     for name, value in fields.items():
         if value is not None:
-            parts.append(_text(name))
+            parts.append(_name(name))
             parts.append(_value(value))
     return b"".join(parts)
+
+
+@lru_cache(maxsize=512)
+def _name(name: str) -> bytes:
+    return _text(name)
 
 
 def _value(value: Value) -> bytes:
