@@ -30,7 +30,7 @@ def test_the_doctor_names_what_failed(piped: Callable[..., Result], tmp_path: Pa
     piped("remember", "Ada likes tea.")
     piped("remember", "Bob likes jam.")
     said = piped("doctor", "--verify")
-    assert (said.exit_code, said.stdout) == (0, "2 rows are sealed; every one is as it was written\n")
+    assert (said.exit_code, said.stdout) == (0, "sealed rows: 2; every one is as it was written\n")
     forge(tmp_path)
     said = piped("doctor", "--verify")
     assert said.exit_code == 1
@@ -53,7 +53,7 @@ def test_only_a_person_with_the_passphrase_has_it_sealed_anew(
     code, seen = typed(["doctor", "--reseal"], ["correct horse", "correct horse"])
     assert code == 0, seen
     assert "fact:1 in default: it was changed from outside" in seen
-    assert "sealed anew: 1 rows, as external and untrusted" in seen
+    assert "sealed anew, as external and untrusted: 1" in seen
     forge(tmp_path)
     code, seen = typed(["doctor", "--reseal"], ["wrong horse"])
     assert code == 1, seen

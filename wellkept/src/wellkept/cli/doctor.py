@@ -51,7 +51,7 @@ def doctor(verify: bool, reseal: bool, as_json: bool, source: str | None, data_d
             click.echo("\n".join(_lines(found, every=True)), err=as_json)
             passphrase(source, data_dir)
             count = memory.reseal()
-            report(as_json, {"resealed": count}, f"sealed anew: {count} rows, as external and untrusted")
+            report(as_json, {"resealed": count}, f"sealed anew, as external and untrusted: {count}")
             return
     finally:
         memory.close()
@@ -71,7 +71,7 @@ def _lines(found: Walked, *, every: bool) -> list[str]:
     lines = [DEGRADED[code] for code in found.codes]
     if not found.problems and not found.codes:
         whole = "every one is as it was written" if every else "to verify each: wellkept doctor --verify"
-        return [f"{found.rows} rows are sealed; {whole}" if found.rows else "nothing is sealed yet"]
+        return [f"sealed rows: {found.rows}; {whole}" if found.rows else "nothing is sealed yet"]
     lines += [
         f"{visible(one.name)}{f' in {visible(one.source)}' if one.key is not None else ''}: {one.why}"
         for one in found.problems[:_SHOWN]
