@@ -705,6 +705,10 @@ class Memory:
             kept = self._live(source, id, "id")
             slug = kept.slug if isinstance(kept, Page) else None
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
+            if kept.integrity == "failed":
+                raise Refused(
+                    f"{id}: something else changed it, so that it cannot be vouched for. See: wellkept doctor"
+                )
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
             self.store.mark(

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from wellkept.errors import NotFound, StoreUnavailable, WellkeptError
+from wellkept.errors import NotFound, Refused, StoreUnavailable, WellkeptError
 from wellkept.forgetting import Files
 from wellkept.memory import Memory
 from wellkept.model import OUTSIDE, Fact, Message, Page, Trust
@@ -356,8 +356,11 @@ def test_rows_that_are_gone_show_and_go_on_showing(memory: Memory, tamper: Tampe
 def test_what_failed_stays_failed_whoever_writes_to_it(memory: Memory, tamper: Tamper) -> None:
     changes = "UPDATE pages SET trust = 3 WHERE id = 1", "UPDATE chunks SET text = 'Eve' WHERE page_id = 1"
     tamper("UPDATE facts SET trust = 3 WHERE id = 1", *changes)
-    memory.confirm("default", "fact:1", now=NOW)
-    memory.confirm("default", "people/ada", now=NOW)
+    for item in ("fact:1", "people/ada"):
+        with pytest.raises(Refused, match="something else changed it"):
+            memory.confirm("default", item, now=NOW)
+        memory.correct("default", item, "mark_wrong", preview=False, now=NOW)
+        memory.correct("default", item, "restore", preview=False, now=NOW)
     memory.put_page("default", "people/ada", "# Ada\n\nAda keeps wasps.\n", now=NOW)
     assert the_fact(memory).integrity == "failed"
     assert memory.get_page("default", "people/ada").integrity == "failed"
@@ -366,7 +369,8 @@ def test_what_failed_stays_failed_whoever_writes_to_it(memory: Memory, tamper: T
 
 def test_a_page_of_which_only_the_text_was_changed_is_sound_when_it_is_put_anew(memory: Memory, tamper: Tamper) -> None:
     tamper("UPDATE chunks SET text = 'Eve' WHERE page_id = 1")
-    memory.confirm("default", "people/ada", now=NOW)
+    memory.correct("default", "people/ada", "mark_wrong", preview=False, now=NOW)
+    memory.correct("default", "people/ada", "restore", preview=False, now=NOW)
     assert memory.get_page("default", "people/ada").integrity == "failed"
     memory.put_page("default", "people/ada", "# Ada\n\nAda keeps wasps.\n", now=NOW)
     assert memory.get_page("default", "people/ada").integrity == "ok"
@@ -508,6 +512,8 @@ def test_what_was_kept_before_there_were_seals_keeps_its_trust(
 def test_nobody_writes_without_the_key_what_was_sealed_with_it(memory: Memory, open_memory: Open) -> None:
     other = open_memory(key=None)
     assert the_fact(other).integrity is None
+    with other.store.transaction():
+        other.store._change("UPDATE pages SET title = title")  # type: ignore[attr-defined]
     with pytest.raises(StoreUnavailable, match="without their key"):
         other.remember("default", "Carl likes rye.", now=NOW)
     assert other.cite("default", ["fact:1"], now=NOW).recorded == 1
@@ -641,3 +647,24 @@ def test_a_keeper_that_counts_nothing_suspects_nothing(memory: Memory) -> None:
     keeper = Keeper(memory.store, memory._gate._key)
     keeper.saw(9)
     assert keeper.seen() == 0
+
+
+def test_whoever_reads_while_another_writes_sees_no_failure(memory: Memory, open_memory: Open) -> None:
+    other = open_memory()
+    done = threading.Event()
+    seen: set[str | None] = set()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(memory.get_page("default", "people/ada").integrity)
+            seen.update(fact.integrity for fact in memory.recall_facts("default"))
+            seen.update(hit.integrity for hit in memory.find("default", "Ada keeps bees").hits)
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    for number in range(60):
+        other.put_page("default", "people/ada", f"# Ada\n\nAda keeps {number} bees.\n", now=NOW)
+        other.remember("default", f"Ada has {number} hives.", now=NOW)
+    done.set()
+    reading.join()
+    assert seen == {"ok"}

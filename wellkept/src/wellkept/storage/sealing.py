@@ -218,8 +218,7 @@ class SqliteSealing:
         self._keeper: SealKeeper | None = None
         self._sign: Sign | None = None
         self._unsealed_in: object = None
-        self._pages: dict[int, Integrity] = {}
-        self._pages_in: object = None
+        self._pages: tuple[object, dict[int, Integrity]] = (None, {})
         self._codes: tuple[str, ...] = ()
         self.touched = Touched()
 
@@ -235,7 +234,7 @@ class SqliteSealing:
     def forget(self) -> None:
         """Everything is gone, the key's proof too."""
         self.touched.forget()
-        self._sign, self._unsealed_in, self._pages_in, self._codes = None, None, None, ()
+        self._sign, self._unsealed_in, self._pages, self._codes = None, None, (None, {}), ()
 
     # -- writing
 
@@ -245,6 +244,8 @@ class SqliteSealing:
         StoreUnavailable where the rows of the file are sealed and the key is not to be had.
         """
         touched, self.touched = self.touched, Touched()
+        for one in [one for one in touched.rows if self._is_unchanged(one, touched)]:
+            del touched.rows[one]
         if not touched.rows:
             return None
         sign = None if self._keeper is None else self._keeper.sign(make=True)
@@ -257,8 +258,7 @@ class SqliteSealing:
         if top is None and not seen:
             self._touch_all(touched)
         rev = seen + 1 if top is None else top.rev + 1
-        if not self._seal(sign, touched, rev, top or _Head()):
-            return None
+        self._seal(sign, touched, rev, top or _Head())
         # One that was put back stays behind what was seen.
         return seen + 1 if rev <= seen else rev
 
@@ -275,8 +275,12 @@ class SqliteSealing:
                 if table == "pages":
                     touched.pages.add(key)
 
-    def _seal(self, sign: Sign, touched: Touched, rev: int, top: _Head) -> bool:
-        """Whether anything had changed."""
+    def _is_unchanged(self, one: tuple[str, str, Any], touched: Touched) -> bool:
+        """Whether a row that was written says what it said, so that its seal holds."""
+        table, _, key = one
+        return not (table == "pages" and key in touched.pages) and self._row(*one) == touched.rows[one]
+
+    def _seal(self, sign: Sign, touched: Touched, rev: int, top: _Head) -> None:
         changes: _Changes = {}
         keys = list(touched.rows)
         for first in range(0, len(keys), _AT_ONCE):
@@ -286,9 +290,7 @@ class SqliteSealing:
             new = self._put_head(sign, table, source, old.but(change.count, change.total, rev))
             known = old.seal is not None
             top = top.but(not known, _hash(new) - (_hash(old.seal) if old.seal is not None else 0), rev)
-        if changes:
-            self._put_head(sign, "heads", "", top)
-        return bool(changes)
+        self._put_head(sign, "heads", "", top)
 
     def _seal_rows(
         self, sign: Sign, keys: Sequence[tuple[str, str, Any]], touched: Touched, rev: int, changes: _Changes
@@ -299,8 +301,6 @@ class SqliteSealing:
             before, old = touched.rows[table, source, key], self._seal_of(table, source, key)
             row = self._row(table, source, key)
             of_page = parts.get(key) if table == "pages" else None
-            if row == before and of_page is None:
-                continue
             change = changes.setdefault((table, source), _Change())
             sound = before is None or _is_sealed(sign, table, before, old)
             if old is not None and before is not None:
@@ -372,12 +372,13 @@ class SqliteSealing:
         if self._file.is_writing():
             return self._verified("pages", pages)
         state = self._file.state()
-        if state != self._pages_in or len(self._pages) > _MOST_KNOWN:
-            self._pages, self._pages_in = {}, state
+        known_in, known = self._pages
+        if state != known_in or len(known) > _MOST_KNOWN:
+            known = {}
+            self._pages = state, known
         wanted = set(pages)
-        if fresh := wanted - self._pages.keys():
-            self._pages |= self._verified("pages", fresh)
-        return {page: self._pages[page] for page in wanted if page in self._pages}
+        known.update(self._verified("pages", [page for page in wanted if page not in known]))
+        return {page: known[page] for page in wanted if page in known}
 
     def of_slugs(self, source: str, slugs: Iterable[str]) -> Mapping[str, Integrity]:
         """The same of the pages of a source, by slug."""
@@ -431,14 +432,15 @@ class SqliteSealing:
         if sign is None or not wanted:
             return {}
         touched = self.touched.rows if self._file.is_writing() else {}
-        parts = self._parts(wanted) if table == "pages" else {}
         columns = SEALED[table].columns
-        rows = self._file.select(
-            f"SELECT s.rev, s.parts, s.seal, {', '.join('r.' + column for column in columns)} "  # noqa: S608
-            f"FROM json_each(?) AS wanted CROSS JOIN {table} AS r ON r.id = wanted.value "
-            f"LEFT JOIN seals AS s ON s.tbl = '{table}' AND s.source = r.source AND s.key = r.id",
-            (json.dumps(wanted),),
-        )
+        with self._file.reading():  # a row and what belongs to it, of one and the same state
+            parts = self._parts(wanted) if table == "pages" else {}
+            rows = self._file.select(
+                f"SELECT s.rev, s.parts, s.seal, {', '.join('r.' + column for column in columns)} "  # noqa: S608
+                f"FROM json_each(?) AS wanted CROSS JOIN {table} AS r ON r.id = wanted.value "
+                f"LEFT JOIN seals AS s ON s.tbl = '{table}' AND s.source = r.source AND s.key = r.id",
+                (json.dumps(wanted),),
+            )
         found: dict[int, Integrity] = {}
         for rev, of_page, seal, *row in rows:
             number, source = row[:2]

@@ -1228,6 +1228,10 @@ class SqliteStore:
             return
         try:
             with self._reads:
+                within = bool(self._reader.in_transaction)
+                if within:
+                    yield
+                    return
                 self._run(self._reader, "BEGIN")
                 try:
                     yield
