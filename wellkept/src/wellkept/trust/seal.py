@@ -1,27 +1,29 @@
 """Seals: what makes a stored row tell whether somebody without the key has changed it. Pure functions.
 
-A seal is HMAC-SHA256, under a key of its own for each purpose, of the name of a table and the row's columns. Each name
-and value stands there with its length and type, so that no two rows are written alike. A column that is NULL is left
-out: one that is added to a table later changes no seal of the rows that were there.
+A seal is HMAC-SHA256, under a key of its own for each purpose, of the name of a table and the row's columns, written as
+JSON: each name and value ends where it ends and has its type, so that no two rows are written alike. A column that is
+NULL is left out: one that is added to a table later changes no seal of the rows that were there.
 """
 
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 
 Value = str | int | float | bytes | None
 LABELS = ("row", "head", "receipt")
 """What seals are made for. The digests of what was forgotten are made with the key itself, as they always were."""
-_FORM = b"wk1"
+_FORM = "wk1"
+_JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def seal(key: bytes, label: str, table: str, fields: Mapping[str, Value]) -> bytes:
     """The seal of a row of a table, made for `label`, of LABELS.
 
     >>> seal(bytes(32), "row", "facts", {"id": 1, "text": "tea"}).hex()[:16]
-    'd0083162d16700c4'
+    '57671068c545636a'
     """
     return hmac.digest(subkey(key, label), _encoded(table, fields), "sha256")
 
@@ -41,27 +43,9 @@ def subkey(key: bytes, label: str) -> bytes:
 
 
 def _encoded(table: str, fields: Mapping[str, Value]) -> bytes:
-    parts = [_FORM, _text(table)]
-    for name, value in fields.items():
-        if value is not None:
-            parts.append(_name(name))
-            parts.append(_value(value))
-    return b"".join(parts)
-
-
-@lru_cache(maxsize=512)
-def _name(name: str) -> bytes:
-    return _text(name)
-
-
-def _value(value: Value) -> bytes:
-    if isinstance(value, str):
-        return b"t" + _text(value)
-    if isinstance(value, bytes):
-        return b"b" + len(value).to_bytes(8, "big") + value
-    return (b"i" if isinstance(value, int) else b"f") + _text(repr(value))
-
-
-def _text(text: str) -> bytes:
-    raw = text.encode("utf-8", "surrogatepass")
-    return len(raw).to_bytes(8, "big") + raw
+    said = {
+        name: ["bytes", value.hex()] if isinstance(value, bytes) else value
+        for name, value in fields.items()
+        if value is not None
+    }
+    return _JSON([_FORM, table, said]).encode("utf-8", "surrogatepass")
