@@ -17,6 +17,7 @@ UNDO: Mapping[int, Sequence[str]] = {
         "DROP TABLE heads",
         "DROP TABLE seals",
     ),
+    12: ("DROP TABLE holds", "DROP TABLE modes", "DROP INDEX journal_of_writer"),
     11: ("ALTER TABLE pages DROP COLUMN flags", "ALTER TABLE facts DROP COLUMN flags"),
     10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
     9: (

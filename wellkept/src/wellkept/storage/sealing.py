@@ -62,8 +62,12 @@ SEALED: Mapping[str, Sealed] = {
         "recorded_at expired_at superseded_by told_by told_in told_slug event_id quote_start quote_end text "
         "content_origin ended_because flags".split())),
     "tombstones": Sealed("claim", tuple("source claim first words purge at".split()), tier=None),
+    "holds": Sealed("id", tuple("id source at channel principal kind request bytes flags".split()), tier=None),
+    "modes": Sealed("name", tuple("name value".split()), source=None, tier=None),
 }  # fmt: skip
 """Every table whose rows have seals."""
+
+_SOURCELESS = frozenset(table for table, sealed in SEALED.items() if sealed.source is None)
 
 NOT_SEALED: Mapping[str, frozenset[str]] = {
     "pages": frozenset({"tick"}),
@@ -281,7 +285,8 @@ class SqliteSealing:
         return not (table == "pages" and key in touched.pages) and self._row(*one) == touched.rows[one]
 
     def _seal(self, sign: Sign, touched: Touched, rev: int, top: _Head) -> None:
-        changes: _Changes = {}
+        # A table without sources has a head from the first: that it has none tells that somebody took it.
+        changes: _Changes = {} if top.seal is not None else {(table, ""): _Change() for table in _SOURCELESS}
         keys = list(touched.rows)
         for first in range(0, len(keys), _AT_ONCE):
             self._seal_rows(sign, keys[first : first + _AT_ONCE], touched, rev, changes)
@@ -401,10 +406,12 @@ class SqliteSealing:
             return None
         found = (*self._every(sign, table), *self._taken_out(table))
         wrong = any(one is not None and one.source == source for one in found)
-        heads = self._heads(sign)
-        head, sums = heads.get((table, source), _Head()), self._sums((table,)).get((table, source), (0, 0))
-        whole = not wrong and head.sound and (head.count, head.total) == sums
-        return "ok" if whole and self._are_all(heads, sign) else "failed"
+        head, sums = self._head(table, source, sign), self._sums((table,)).get((table, source), (0, 0))
+        if head is None:
+            whole = sums == (0, 0) and table not in _SOURCELESS and self._are_all(self._heads(sign), sign)
+        else:
+            whole = head.sound and (head.count, head.total) == sums
+        return "ok" if whole and not wrong else "failed"
 
     def _reader(self) -> Sign | None:
         """What seals are verified with; None where nothing is sealed, or the key is not to be had."""
@@ -544,7 +551,7 @@ class SqliteSealing:
 
     def _sums(self, tables: Iterable[str] = SEALED) -> Mapping[tuple[str, str], tuple[int, int]]:
         """For each source of the tables how many seals there are, and the sum of what they hash to."""
-        sums: dict[tuple[str, str], tuple[int, int]] = {}
+        sums = {(table, ""): (0, 0) for table in _SOURCELESS.intersection(tables)}
         asked = "SELECT tbl, source, seal FROM seals WHERE tbl IN (SELECT value FROM json_each(?))"
         for table, source, seal in self._file.select(asked, (json.dumps(list(tables)),)):
             count, total = sums.get((table, source), (0, 0))
