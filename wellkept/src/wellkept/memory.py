@@ -79,12 +79,12 @@ from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
-from wellkept.storage import Store
+from wellkept.storage import Store, Walked
 from wellkept.surroundings import known_of, written_before
 from wellkept.trust import OWNERS, admitted, echo
-from wellkept.trust.admission import CHOICES, WHERE, Decision, Modes, admit
+from wellkept.trust.admission import CHOICES, PROTECTED, WHERE, Decision, Modes, admit
 from wellkept.trust.detect import Known
-from wellkept.trust.gate import Gate, Key
+from wellkept.trust.gate import Count, Gate, Keeper, Key
 from wellkept.writes import FactWrite, PageWrite, strings
 
 if TYPE_CHECKING:
@@ -135,9 +135,10 @@ class Memory:
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
     needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
-    opens an embedder or waits for its model. `key` reads the key to recognise what was forgotten for good, and makes it
-    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store. `modes` says
-    how strict the gate is at least.
+    opens an embedder or waits for its model. `key` reads the key that rows are sealed with, and by which
+    what was forgotten for good is recognised, and makes it when told so; without one nothing is sealed or verified, and
+    nothing can be forgotten for good. `count` tells an old copy of the store from this one. `files` is what is kept
+    beside the store. `modes` says how strict the gate is at least.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class Memory:
         reranker: Reranker | None = None,
         arms_off: Collection[str] = recall.OFF,
         key: Callable[[bool], bytes | None] | None = None,
+        count: Count | None = None,
         files: Files | None = None,
         modes: Modes | None = None,
     ) -> None:
@@ -157,6 +159,8 @@ class Memory:
         self.files = Files() if files is None else files
         self.key = key
         self._gate = Gate(store, Key(key))
+        if key is not None:
+            store.sealing.use(Keeper(store, Key(key), count))
         self.reranker = reranker
         self.arms_off = frozenset(arms_off)
         self._open_embedder = embedder
@@ -231,8 +235,12 @@ class Memory:
     # -- the gate
 
     def strictness(self) -> Modes:
-        """How strict the gate is: as it was said at a terminal, and what files make stricter."""
-        return self.modes.tightened(self.store.holding.modes())
+        """How strict the gate is: as it was said at a terminal, and what files make stricter.
+
+        Where something else changed what was said, writes of others are held back and nothing of theirs is brought.
+        """
+        changed = self.store.sealing.of_table("modes") == "failed"
+        return self.modes.tightened(PROTECTED if changed else self.store.holding.modes())
 
     def _decide(
         self,
@@ -458,7 +466,7 @@ class Memory:
         return replace(found, degraded=(*found.degraded, *self._closed()))
 
     def _closed(self) -> tuple[str, ...]:
-        return ("read_only",) if self.store.read_only else ()
+        return (*(("read_only",) if self.store.read_only else ()), *self.store.sealing.codes())
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -750,6 +758,21 @@ class Memory:
         """Bring purges to their end that something ended before; how many are at their end now."""
         return forgetting.resume(self.store, Key(self.key), self.files)
 
+    def verified(self, *, every: bool = True) -> Walked:
+        """Whether something else changed what is kept, of every source; without `every` only what is quickly told."""
+        return self.store.sealing.walk(every=every)
+
+    def reseal(self, *, writer: Writer = OWNER) -> int:
+        """Seal what fails anew, with the lowest trust, and take what is there for all there is; how many failed.
+
+        ScopeDenied for everybody but the owner.
+        """
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner seals anew, at a terminal: wellkept doctor --reseal")
+        resealed = self.store.sealing.reseal()
+        self.store.index.forget_views()
+        return resealed
+
     def correct(
         self,
         source: str,
@@ -846,6 +869,10 @@ class Memory:
             kept = self._live(source, id, "id")
             slug = kept.slug if isinstance(kept, Page) else None
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
+            if kept.integrity == "failed":
+                raise Refused(
+                    f"{id}: something else changed it, so that it cannot be vouched for. See: wellkept doctor"
+                )
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
             self.store.mark(

@@ -23,6 +23,8 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 Layer = Literal["wake", "recall", "deep_search"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 Signal = Literal["citation", "misled"]
+Integrity = Literal["ok", "failed"]
+"""Whether something is as it was written. What `failed` is of the lowest tier, and is never brought unasked."""
 ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import", "derived"]
 CONTENT_ORIGINS: tuple[ContentOrigin, ...] = get_args(ContentOrigin)
 Channel = Literal[
@@ -170,6 +172,8 @@ class Page:
     """What was noticed when it was written: ids of detectors, and words as "spoof"."""
     ended: Ended | None = None
     """Told by `Memory.get_page`, `history` and `export` of what somebody ended."""
+    integrity: Integrity | None = None
+    """None where nothing was sealed, so that nothing was verified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +260,7 @@ class PageRef:
     summary: str
     body_start: str
     trust: Trust
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +320,8 @@ class Fact:
     flags: tuple[str, ...] = ()
     """As of a page."""
     ended: Ended | None = None
+    """As of a page."""
+    integrity: Integrity | None = None
     """As of a page."""
 
 
@@ -410,6 +417,7 @@ class Hit:
     lanes: tuple[LaneScore, ...] = ()
     factors: tuple[Factor, ...] = ()
     faint: bool = False
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +465,7 @@ class Pointer:
     confidence: float
     rationale: str = ""
     source: str = ""
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,8 @@ class Settings:
     socket: Path
     """Where the daemon listens. The install secret and the hooks' log stand beside it."""
     trust_key: Path | None = None
-    """The key by which what was forgotten for good is recognised. Not in the data directory, so that no copy has it."""
+    """The key that rows are sealed with and by which what was forgotten for good is recognised. Not in the data
+    directory, so that no copy has it."""
     source: str = OWN
     named: str | None = None
     """The source as somebody named it; None where nobody did. `@project` is that of whatever project one is in."""
@@ -204,7 +205,7 @@ def open_memory(settings: Settings) -> Memory:
     from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
-    from wellkept.trust.gate import key_file
+    from wellkept.trust.gate import Count, key_file
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
@@ -215,6 +216,7 @@ def open_memory(settings: Settings) -> Memory:
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
         key=None if settings.trust_key is None else key_file(settings.trust_key),
+        count=None if settings.trust_key is None else Count.beside(settings.trust_key, settings.database),
         files=Files(settings.data_dir, settings.database, settings.queries),
     )
     try:

@@ -37,6 +37,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "history": "wellkept.cli.verbs:history",
         "delta": "wellkept.cli.verbs:delta",
         "cite": "wellkept.cli.verbs:cite",
+        "doctor": "wellkept.cli.doctor:doctor",
     },
     "Pages, folders and conversations": {
         "put": "wellkept.cli.keeping:put",

@@ -60,7 +60,7 @@ def turn_pointers(
     index = look_up(store, source, [sighted])
     named = mentions_in_turn(index, sighted.sightings, text)
     needed, failed = ((), ()) if named else _Unnamed(store, source, arms_off, embedder).needed(text, 0)
-    fresh = _unseen((*named, *needed), prior, suppression)
+    fresh = _sound(store, source, _unseen((*named, *needed), prior, suppression))
     return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), (*_degraded(index), *failed)
 
 
@@ -78,7 +78,7 @@ def window_volunteers(
     Pages whose slug is in `exclude` or already in `prior` are left out; at most 5 are offered.
     """
     mentions, index = _window_mentions(store, source, window)
-    fresh = _unseen(mentions, prior, "slug-only")
+    fresh = _sound(store, source, _unseen(mentions, prior, "slug-only"))
     return volunteer(fresh, len(window[-TURNS:]), exclude, limit), _degraded(index)
 
 
@@ -113,7 +113,7 @@ def turn_context(
         mentions, index = _window_mentions(store, source, window)
         needed, failed = _needed(_Unnamed(store, source, arms_off, embedder), window, mentions)
         mentions, degraded = (*mentions, *needed), (*_degraded(index), *failed)
-        fresh = _unseen(mentions, prior, "slug-only")
+        fresh = _sound(store, source, _unseen(mentions, prior, "slug-only"))
         if "pointers" in fragments:
             pointers = tuple(pointer_to(mention) for mention in fresh[: max(0, budget.pages)])
         if "volunteers" in fragments:
@@ -155,8 +155,15 @@ def _only(session: str | None) -> Ours:
 
 
 def decayed(fact: Fact, now: datetime) -> float:
-    """The fact's confidence today: it fades with the age of the fact, and is 0 for one that no longer holds."""
-    if fact.status != "active" or (fact.valid_until is not None and fact.valid_until <= now):
+    """The fact's confidence today: it fades with the age of the fact.
+
+    0 for one that no longer holds, or that was changed from outside.
+    """
+    if (
+        fact.status != "active"
+        or fact.integrity == "failed"
+        or (fact.valid_until is not None and fact.valid_until <= now)
+    ):
         return 0.0
     since = fact.recorded_at or fact.valid_from
     age_days = max(0.0, (now - since).total_seconds() / _DAY_SECONDS) if since else 0.0
@@ -216,6 +223,16 @@ def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -
         return ()
     shown = already_shown(prior, suppression)
     return tuple(mention for mention in mentions if not shown(mention.page))
+
+
+def _sound(store: Store, source: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Those of pages that nobody has changed from outside."""
+    found = store.sealing.of_slugs(source, [mention.page.slug for mention in mentions]) if mentions else {}
+    return tuple(
+        replace(mention, page=replace(mention.page, integrity=found.get(mention.page.slug))) if found else mention
+        for mention in mentions
+        if found.get(mention.page.slug) != "failed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ def _without_title(text: str, title: str) -> str:
 
 def _pack_items(kept: Page | Fact, text: str, score: float, reason: str) -> Iterator[PackItem]:
     """The item, or nothing where it may not stand in a pack."""
-    if kept.status != "active":
+    if kept.status != "active" or kept.integrity == "failed":
         return
     if isinstance(kept, Fact):
         yield PackItem(f"fact:{kept.id}", FACETS.get(kept.kind, "domain"), reason, score, text, kept)

@@ -70,6 +70,7 @@ def pointer_to(mention: Mention) -> Pointer:
         confidence=mention.arm.confidence,
         rationale=mention.arm.name,
         source=page.source,
+        integrity=page.integrity,
     )
 
 

@@ -335,6 +335,7 @@ def _hits(
                     Factor(name, float(by_row[row])) for name, by_row in scored.factors.items() if by_row[row] != 1
                 ),
                 faint=faint[place],
+                integrity=text.integrity,
             )
         )
     return tuple(hits)

@@ -6,13 +6,13 @@ does not rank, decide or label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from wellkept.model import (
     Change,
@@ -20,6 +20,7 @@ from wellkept.model import (
     Fact,
     HeldWrite,
     Hit,
+    Integrity,
     Item,
     Mark,
     Name,
@@ -59,6 +60,7 @@ class ChunkText:
     title: str
     text: str
     trust: int
+    integrity: Integrity | None = None
 
 
 Embedded = Literal["fact", "chunk"]
@@ -202,6 +204,73 @@ class Forgetting(Protocol):
         """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
 
 
+Sign = Callable[[str, str, Mapping[str, str | int | float | bytes | None]], bytes]
+"""Makes the seal of a row: for what, of which table, and the row's columns."""
+UNVERIFIED, ROLLED_BACK = "unverified", "rollback_suspected"
+"""Why what is read may not be as it was written."""
+
+
+class SealKeeper(Protocol):
+    """What a store seals with: a key, and a count that stands beside the key and not in the store."""
+
+    def sign(self, *, make: bool) -> Sign:
+        """What makes seals; with `make` within a transaction of the store, to which the key is tied then.
+
+        StoreUnavailable where the key is not to be had.
+        """
+
+    def seen(self) -> int:
+        """How many sealing writes of the store were seen; 0 when none was."""
+
+    def saw(self, count: int) -> None:
+        """So many are on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tampered:
+    """A row that is not as we wrote it, or, with key None, all rows of a table and source; `name` is for people."""
+
+    table: str
+    source: str
+    key: Any
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """How many rows were verified, what failed, and codes for what could not be verified at all."""
+
+    rows: int
+    problems: tuple[Tampered, ...]
+    codes: tuple[str, ...]
+
+
+class Sealing(Protocol):
+    """What tells whether rows were changed from outside."""
+
+    def use(self, keeper: SealKeeper) -> None:
+        """From now on rows are sealed when they are written, and verified when they are read."""
+
+    def codes(self) -> tuple[str, ...]:
+        """Why what is read may not be as it was written: UNVERIFIED, ROLLED_BACK, or nothing."""
+
+    def of_slugs(self, source: str, slugs: Iterable[str]) -> Mapping[str, Integrity]:
+        """Which pages of a source are as they were written; nothing where nothing can be verified."""
+
+    def of_table(self, table: str, source: str = "") -> Integrity | None:
+        """Whether all rows of a small table, of a source if it has one, are as they were written and none is missing.
+
+        None where nothing can be verified.
+        """
+
+    def walk(self, *, every: bool = True) -> Walked:
+        """Verify every row, and that none is missing; without `every` only count them."""
+
+    def reseal(self) -> int:
+        """Seal what fails anew, with the lowest tier, and what is there now as all there is; how many rows failed."""
+
+
 class Holding(Protocol):
     """What the gate needs of an engine. What changes it is called within a transaction of the store."""
 
@@ -343,6 +412,10 @@ class Store(Protocol):
     @property
     def forgetting(self) -> Forgetting:
         """What forgetting for good needs."""
+
+    @property
+    def sealing(self) -> Sealing:
+        """What tells whether rows were changed from outside; those are read with the lowest tier."""
 
     @property
     def holding(self) -> Holding:

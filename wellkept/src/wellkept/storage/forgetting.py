@@ -66,6 +66,7 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
+    "seals.tbl seals.source seals.parts seals.seal heads.tbl heads.source heads.total heads.seal "
     "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
     "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
     "folder_files.standing cursors.source cursors.name cursors.etag "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wellkept.errors import EmbedderMismatch
+from wellkept.model import Integrity, Trust
 from wellkept.providers import EmbedderId
 from wellkept.storage import WANTS_NO_VECTOR, ChunkText, Embedded, Waiting
 from wellkept.storage.view import NO_TIME, STATED, Ints, PageEntry, Signs, View, dots, packed_signs
@@ -37,7 +38,7 @@ ORDER BY c.page_id, c.ordinal
 """
 
 _TEXTS = """
-SELECT c.id, p.title, c.text, p.trust
+SELECT c.id, p.id, p.title, c.text, p.trust
 FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.id = wanted.value CROSS JOIN pages AS p ON p.id = c.page_id
 """
 
@@ -130,6 +131,8 @@ class Access:
     index_words: Callable[[], None]
     tokens: Callable[[str], list[str]]
     searched: Callable[[str], str]
+    verified: Callable[[Iterable[int]], Mapping[int, Integrity]]
+    """Which pages are as they were written."""
 
 
 class SqliteIndex:
@@ -202,7 +205,8 @@ class SqliteIndex:
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
         rows = self._store.select(_TEXTS, (json.dumps(list(chunks)),))
-        return {row[0]: ChunkText(*row[1:]) for row in rows}
+        found = self._store.verified({row[1] for row in rows})
+        return {row[0]: _chunk_text(row[2:], found.get(row[1])) for row in rows}
 
     def forget_views(self) -> None:
         """Read everything anew the next time: for whoever put another file in the place of this one."""
@@ -340,6 +344,11 @@ class SqliteIndex:
             view.put(pages, self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in pages]),)))
         view.tick, view.removed = tick, removed
         return view
+
+
+def _chunk_text(row: tuple[Any, ...], integrity: Integrity | None) -> ChunkText:
+    title, text, trust = row
+    return ChunkText(title, text, int(Trust.EXTERNAL_UNTRUSTED) if integrity == "failed" else trust, integrity)
 
 
 def _phrase(word: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import apsw
@@ -32,6 +32,7 @@ from wellkept.model import (
     Fact,
     FactKind,
     Hit,
+    Integrity,
     Item,
     ItemKind,
     Mark,
@@ -55,6 +56,7 @@ from wellkept.model import (
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
 from wellkept.storage import WANTS_NO_VECTOR, Folders, Forgetting, Holding, SearchIndex
+from wellkept.storage import sealing as seals
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -236,7 +238,7 @@ ORDER BY s.at DESC, s.id DESC LIMIT ?
 """  # noqa: S608
 
 _FACTS_ABOUT = """
-SELECT text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
+SELECT id, text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
 """
 
 _MATCHING_CHUNKS = """
@@ -377,6 +379,7 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 
+_Verified = TypeVar("_Verified", Page, Fact, Hit, PageRef)
 _Row = tuple[Any, ...]
 _Value = None | int | float | str | bytes
 _Values = tuple[_Value, ...]
@@ -427,6 +430,20 @@ class SqliteStore:
         self._names_written = 0
         self._known: dict[str, _Known] = {}
         self._counted: dict[tuple[str, str], tuple[tuple[int, int], int]] = {}
+        self._written = 0
+        self._guarded_in: int | None = None
+        self._sealing = seals.SqliteSealing(
+            seals.Access(
+                select=self._select,
+                change=self._change,
+                change_many=self._change_many,
+                transaction=self.transaction,
+                reading=self._reading,
+                state=lambda: (self._state(), self._written),
+                is_writing=lambda: self._owner == threading.get_ident(),
+                refused=lambda why: StoreUnavailable(self._path, why),
+            )
+        )
         self.read_only = False
         in_memory = self._path == ":memory:"
         if not in_memory:
@@ -462,6 +479,7 @@ class SqliteStore:
                     index_words=self._index,
                     tokens=self._tokens,
                     searched=lambda text: _searched(text) or text,
+                    verified=self._sealing.of_pages,
                 )
             )
         return self._search
@@ -483,6 +501,11 @@ class SqliteStore:
                 microseconds=lambda at: cast(int, _moment("at", at)),
             )
         )
+
+    @property
+    def sealing(self) -> seals.SqliteSealing:
+        """What tells whether rows were changed from outside."""
+        return self._sealing
 
     @property
     def holding(self) -> Holding:
@@ -521,20 +544,44 @@ class SqliteStore:
             self._run(self._writer, begin)
             self._depth, self._owner = self._depth + 1, threading.get_ident()
             unindexed = self._unindexed
+            sealed = None
             try:
+                self._guard_again()
                 yield
                 if self._depth == 1:
                     self._index()
+                    sealed = self._sealing.seal_touched()
                 self._run(self._writer, commit)
+                if self._guarded_in is not None:
+                    self._guarded_in = self._writer.data_version()
             except BaseException:
                 self._undo(rollback)
                 self._unindexed = unindexed
+                if self._depth == 1:
+                    self._sealing.touched.forget()
                 raise
             finally:
                 self._depth -= 1
                 if not self._depth:
                     self._owner = None
+                    self._written += 1
                     self._mend_index()
+            if sealed is not None:
+                self._sealing.saw(sealed)
+
+    def _guard_again(self) -> None:
+        """Make the triggers anew that somebody took away: what is written without them would be sealed by nobody."""
+        if self._depth > 1 or self._guarded_in is None:
+            return
+        if self._writer.data_version() != self._guarded_in and not seals.guarded(self._writer):
+            seals.guard(self._writer)
+
+    def _permit(self, table: str, *touched: _Value) -> int:
+        """Whether a row may be written: 1 while this store writes, which then knows what was touched."""
+        if not self._depth:
+            return 0
+        self._sealing.touched.note(table, touched)
+        return 1
 
     def _undo(self, rollback: tuple[str, ...]) -> None:
         # SQLite ends the transaction itself on a full disk or a damaged file; then there is nothing left to undo.
@@ -676,7 +723,7 @@ class SqliteStore:
             return None
         rows = self._select(f"SELECT {_PAGES} WHERE source = ? AND slug = ?", (source, slug))
         with self._read_soundly():
-            return _page(rows[0]) if rows else None
+            return self._verified_pages([_page(rows[0])])[0] if rows else None
 
     def pages(self, source: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` live pages by slug (code point order); conversation pages are left out."""
@@ -687,7 +734,7 @@ class SqliteStore:
             (source, _at_most(limit)),
         )
         with self._read_soundly():
-            return tuple(_page(row) for row in rows)
+            return self._verified_pages([_page(row) for row in rows])
 
     def every_page(self, source: str, after: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` pages with a slug beyond `after`, by slug, whatever their type and status."""
@@ -697,7 +744,17 @@ class SqliteStore:
             f"SELECT {_PAGES} WHERE source = ? AND slug > ? ORDER BY slug LIMIT ?", (source, after, _at_most(limit))
         )
         with self._read_soundly():
-            return tuple(_page(row) for row in rows)
+            return self._verified_pages([_page(row) for row in rows])
+
+    def _verified_pages(self, pages: Sequence[Page]) -> tuple[Page, ...]:
+        """The pages, each with whether it is as it was written; all are of one source."""
+        found = self._sealing.of_slugs(pages[0].source, [page.slug for page in pages]) if pages else {}
+        return tuple(_as_verified(page, found.get(page.slug)) for page in pages)
+
+    def _verified_statements(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Those of pages that are as they were written."""
+        found = self._sealing.of_slugs(statements[0].source, [one.slug for one in statements]) if statements else {}
+        return tuple(one for one in statements if found.get(one.slug) != "failed")
 
     # -- looking up
 
@@ -786,7 +843,8 @@ class SqliteStore:
             for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
                 title, text, trust = texts[chunk_id]
                 hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
-        return tuple(hits)
+            found = self._sealing.of_slugs(source, [hit.slug for hit in hits])
+        return tuple(_as_verified(hit, found.get(hit.slug)) for hit in hits)
 
     def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
         """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
@@ -832,7 +890,9 @@ class SqliteStore:
             return ()
         rows = self._select(_PAGE_REFS, (json.dumps(wanted, ensure_ascii=False), source))
         with self._read_soundly():
-            return tuple(_page_ref(row) for row in rows)
+            refs = [_page_ref(row) for row in rows]
+        found = self._sealing.of_slugs(source, [ref.slug for ref in refs])
+        return tuple(_as_verified(ref, found.get(ref.slug)) for ref in refs)
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
         """What the newest active facts about a page say, but for those from outside."""
@@ -840,7 +900,8 @@ class SqliteStore:
             return ()
         rows = self._select(_FACTS_ABOUT, (source, slug, _at_most(limit)))
         with self._read_soundly():
-            return tuple(str(text) for (text,) in rows)
+            found = self._sealing.of_facts([number for number, _ in rows])
+            return tuple(str(text) for number, text in rows if found.get(number) != "failed")
 
     # -- what was stated
 
@@ -867,7 +928,7 @@ class SqliteStore:
             return ()
         rows = self._select(_STATEMENTS, (wanted, source))
         with self._read_soundly():
-            return tuple(_statement(row) for row in rows)
+            return self._verified_statements([_statement(row) for row in rows])
 
     def newest_statements(self, source: str, since: datetime, limit: int) -> tuple[Statement, ...]:
         """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
@@ -875,7 +936,7 @@ class SqliteStore:
             return ()
         rows = self._select(_NEWEST_STATEMENTS, (source, _moment("since", since), _at_most(limit)))
         with self._read_soundly():
-            return tuple(_statement(row) for row in rows)
+            return self._verified_statements([_statement(row) for row in rows])
 
     # -- facts
 
@@ -931,6 +992,11 @@ class SqliteStore:
             self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, was, by)
         return int(fact_id)
 
+    def _verified_facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts, each with whether it is as it was written."""
+        found = self._sealing.of_facts([fact.id for fact in facts if fact.id is not None])
+        return tuple(_as_verified(fact, None if fact.id is None else found.get(fact.id)) for fact in facts)
+
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
         """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
 
@@ -980,7 +1046,7 @@ class SqliteStore:
             values += [_moment("since", since)] * 2
         rows = self._select(sql + " ORDER BY id", tuple(values))
         with self._read_soundly():
-            return tuple(_fact(row) for row in rows)
+            return self._verified_facts([_fact(row) for row in rows])
 
     def facts_saying(
         self, source: str, words: Sequence[str], limit: int, *, entity: str | None = None, ended: bool = False
@@ -1001,7 +1067,8 @@ class SqliteStore:
             values.append(entity)
         rows = self._select(sql + " ORDER BY held DESC, recorded_at DESC, id LIMIT ?", (*values, _at_most(limit)))
         with self._read_soundly():
-            return tuple((row[0], _fact(row[1:])) for row in rows)
+            facts = self._verified_facts([_fact(row[1:]) for row in rows])
+        return tuple((row[0], fact) for row, fact in zip(rows, facts, strict=True))
 
     def fact(self, source: str, number: int) -> Fact | None:
         """The fact whatever its status, or None."""
@@ -1009,7 +1076,7 @@ class SqliteStore:
             return None
         rows = self._select(f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND id = ?", (source, number))  # noqa: S608
         with self._read_soundly():
-            return _fact(rows[0]) if rows else None
+            return self._verified_facts([_fact(rows[0])])[0] if rows else None
 
     def last_fact_id(self) -> int:
         """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
@@ -1097,6 +1164,7 @@ class SqliteStore:
             self._index()
             for statement in _EMPTY_EVERYTHING:
                 self._change(statement)
+            self._sealing.forget()
 
     def close(self) -> None:
         """Release the database. Closing twice is harmless."""
@@ -1125,6 +1193,8 @@ class SqliteStore:
             connection.register_fts5_function("times_found", _times_found)
             connection.create_scalar_function("stated_in", cast(Any, _stated_in), 1, deterministic=True)
             connection.create_scalar_function("said", cast(Any, _said), 3, deterministic=True)
+            # Without this flag a trigger may not ask it, as other people's schemas may not be trusted.
+            connection.create_scalar_function("wk_permit", cast(Any, self._permit), -1, flags=apsw.SQLITE_INNOCUOUS)
         except BaseException:
             connection.close()
             raise
@@ -1163,6 +1233,12 @@ class SqliteStore:
                     raise StoreUnavailable(self._path, _OLD_AND_CLOSED)
                 with self.transaction():
                     migrate(self._writer)
+                    self._sealing.touched.forget()
+            if not self.read_only and not seals.guarded(self._writer):
+                with self.transaction():
+                    seals.guard(self._writer)
+            if self._path != ":memory:":  # which nobody else has open
+                self._guarded_in = self._writer.data_version()
         except SchemaMismatch as error:
             raise StoreUnavailable(self._path, str(error)) from error
         except (apsw.Error, ValueError) as error:
@@ -1184,6 +1260,10 @@ class SqliteStore:
             return
         try:
             with self._reads:
+                within = bool(self._reader.in_transaction)
+                if within:
+                    yield
+                    return
                 self._run(self._reader, "BEGIN")
                 try:
                     yield
@@ -1245,6 +1325,15 @@ class SqliteStore:
             if isinstance(error, kind):
                 return StoreUnavailable(self._path, remedy)
         return StoreUnavailable(self._path, f"{error}. Check the file and its disk, or restore a copy")
+
+
+def _as_verified(item: _Verified, found: Integrity | None) -> _Verified:
+    """The item as what is known of its seal says: one that fails is of the lowest tier."""
+    if found is None:
+        return item
+    if found == "failed":
+        return replace(item, trust=Trust.EXTERNAL_UNTRUSTED, integrity=found)
+    return replace(item, integrity=found)
 
 
 def _by_kind(rows: Iterable[_Row]) -> Mapping[str, frozenset[str]]:

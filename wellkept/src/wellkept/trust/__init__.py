@@ -114,4 +114,6 @@ def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
     status: Status = item.status if isinstance(item, Page | Fact) else "active"
     flags = item.flags if isinstance(item, Page | Fact) else ()
     tier = item.trust
-    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status, flags)
+    confirmed = tier is Trust.USER_CONFIRMED
+    integrity = getattr(item, "integrity", None)
+    return Label(tier.name.lower(), tier.label, confirmed, origin, item.source, status, flags, integrity)

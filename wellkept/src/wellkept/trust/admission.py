@@ -68,6 +68,13 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "agent_activation": ACTIVATIONS,
 }
 """Each setting of the gate, and what it can be, the strictest last."""
+PROTECTED: Mapping[str, str] = {
+    "external_mode": "quarantine",
+    "agent_mode": "quarantine",
+    "external_activation": "suppress",
+    "agent_activation": "suppress",
+}
+"""The settings under which nothing of others is lost and nothing of theirs comes unasked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ UNSPACED: Mapping[str, list[tuple[str, int]]] = {
     )
     for first in {entry[0] for entry in _WORDS.unspaced}
 }
-"""Of scripts without spaces, by the first letter: what stands anywhere in a text and what it does, the longest first."""
+"""Of scripts without spaces, by first letter: what stands anywhere in a text and what it does, the longest first."""
 
 
 @lru_cache(maxsize=1 << 16)
