@@ -57,6 +57,7 @@ from wellkept.model import (
     SearchMode,
     SearchOptions,
     Told,
+    Writer,
 )
 from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
@@ -74,6 +75,12 @@ UNKNOWN_SOURCE = "unknown_source"
 """What a search that found nothing says of a source in which nothing was ever kept."""
 LONGEST_STATEMENT = 1000
 """What has more characters is kept as a page, as its users would keep it."""
+_WRITERS: Mapping[str, Writer] = {
+    "owner": Writer("owner_git"),
+    "agent": Writer("agent_mcp", "agent:bench"),
+    "external": Writer("connector", "connector:web"),
+}
+"""By which of its doors what an actor of a script writes enters."""
 _MOST_WAITING = 2_000
 _PENDING = "semantic:vectors_pending"
 """What a turn says for which vectors were wanted that are not there."""
@@ -237,13 +244,13 @@ class Wellkept(System):
         return cast(datetime, _time(self._now))
 
     def write_page(self, page: PageIn) -> None:
-        self._memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+        self._memory.put_page(page.source, page.slug, page.content, writer=_WRITERS[page.actor], now=self._clock)
 
     def write_pages(self, pages: Sequence[PageIn]) -> None:
         memory = self._memory
         with memory.store.transaction():
             for page in pages:
-                memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+                memory.put_page(page.source, page.slug, page.content, writer=_WRITERS[page.actor], now=self._clock)
 
     def read_page(self, source: str, slug: str) -> str | None:
         try:
@@ -257,7 +264,12 @@ class Wellkept(System):
 
     def write_fact(self, fact: FactIn) -> None:
         self._memory.remember(
-            fact.source, fact.text, entity=fact.entity, session=fact.session, actor=fact.actor, now=self._clock
+            fact.source,
+            fact.text,
+            entity=fact.entity,
+            session=fact.session,
+            writer=_WRITERS[fact.actor],
+            now=self._clock,
         )
 
     def add_item(self, item: ItemIn) -> str:
