@@ -567,8 +567,8 @@ class Acting:
         return "\n".join(filter(None, (injection.preamble, injection.text)))
 
 
-END = -(2**53)
-"""The event under which the end of a script is seen: an id that no file can hold."""
+END = -(2**53) + 1
+"""The event under which the end of a script is seen: the smallest id that JSON can hold."""
 _PLAINLY: Mapping[Surface, Callable[[Acting, RowQuery], Iterator[ItemRow]]] = {
     "stored": Acting._plain_stored,
     "page": Acting._plain_page,

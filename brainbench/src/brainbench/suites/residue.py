@@ -58,7 +58,9 @@ def residue(files: Mapping[str, bytes], forms: Sequence[str]) -> Residue:
     wanted = tuple(filter(None, map(plain, forms)))
     needles = _needles(forms)
     rows: dict[str, int] = {}
-    texts, held, unread = [], [], []
+    texts: list[str] = []
+    held: list[str] = []
+    unread: list[str] = []
     for name, data in files.items():
         layers = list(_layers(data, unread, name))
         if any(needle in layer for layer in layers for needle in needles):
@@ -167,6 +169,7 @@ def _tables(data: bytes, wal: bytes, wanted: Sequence[str], unread: list[str], n
             with closing(sqlite3.connect(file)) as base:
                 base.text_factory = lambda raw: raw.decode("utf-8", "replace")
                 base.execute("PRAGMA trusted_schema=OFF")
+                _readable(base)
                 listed = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
                 for table, sql in listed:
                     n = _rows(base, table, wanted, unread, name) or _words(base, table, sql or "", wanted)
@@ -175,6 +178,16 @@ def _tables(data: bytes, wal: bytes, wanted: Sequence[str], unread: list[str], n
         except sqlite3.Error as error:
             unread.append(f"{name}: {error}")
     return found
+
+
+def _readable(base: sqlite3.Connection) -> None:
+    """Let an older library read word indexes that a newer one wrote: what was securely deleted is all that differs."""
+    configs = base.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '*_config'").fetchall()
+    for (name,) in configs:
+        quoted = str(name).replace('"', '""')
+        with suppress(sqlite3.Error):
+            base.execute(f"UPDATE \"{quoted}\" SET v = 4 WHERE k = 'version' AND v = 5")  # noqa: S608 - of a copy
+    base.commit()
 
 
 def _rows(base: sqlite3.Connection, table: str, wanted: Sequence[str], unread: list[str], name: str) -> int:
