@@ -12,7 +12,7 @@ from typing import Literal
 from brainbench.errors import NothingMeasured
 from brainbench.evidence import Scoreboard
 from brainbench.evidence.baseline import baseline_of
-from brainbench.evidence.compare import compare
+from brainbench.evidence.compare import compare, regressions
 from brainbench.metrics import METRICS, Measured
 from brainbench.model import ITEM_SUITES
 from brainbench.replay.sweep import traits_of
@@ -126,7 +126,9 @@ def _probed(metric: str, tried: Probe, whole: Scoreboard, broken: Scoreboard, ba
         baseline_of(replace(board, config=broken.config, cells=kept, capabilities={}))
         for board, kept in ((whole, cells), (broken, broken.cells))
     )
-    breaches = {breach.metric for breach in compare(before, after).breaches}
+    # What must be zero is told alone where it is not, so that the rest is asked for besides.
+    told = (*compare(before, after).breaches, *regressions(before, after, same_corpus=True))
+    breaches = {breach.metric for breach in told}
     cell = _cell(broken, tried.suite)
     now = cell.metrics.get(metric) if cell is not None else None
     errors = cell.reason if cell is not None and (cell.errors or cell.status != "scored") else ""
