@@ -2,20 +2,23 @@
 
 Fenced blocks marked `console` and `python` run, each in a fresh copy of the repository; `text` and other blocks do
 not. Words after the language: `slow` leaves a block out of `./bb check`, `long` leaves it to `.ci/run`, `registry` to
-`.ci/registry`; `exit=1` says how its last command ends. Lines below a command are output that it must print, in this
-order; `...` stands for anything.
+`.ci/registry`; `terminal` runs it at a terminal; `exit=1` says how its last command ends. Lines below a command are
+output that it must print, in this order; `...` stands for anything.
 """
 
 from __future__ import annotations
 
 import doctest
+import os
+import pty
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from subprocess import run
+from subprocess import PIPE, CompletedProcess, Popen, run
+from threading import Thread
 
 import pytest
 
@@ -104,6 +107,32 @@ def at_home(tmp_path, environment):
     return {**kept, "HOME": str(home)}
 
 
+def run_at_a_terminal(argv, *, cwd, env):
+    """The command as a person runs it: what it reads from and prints to is a terminal."""
+    parent, child = pty.openpty()
+    pieces = []
+
+    def listen():
+        try:
+            while piece := os.read(parent, 65_536):
+                pieces.append(piece)
+        except OSError:
+            pass  # nobody has the terminal open any more
+
+    with Popen(argv, cwd=cwd, env=env, stdin=child, stdout=child, stderr=PIPE, text=True) as process:
+        os.close(child)
+        ear = Thread(target=listen)
+        ear.start()
+        _, errors = process.communicate(timeout=800)
+        ear.join(60)
+    os.close(parent)
+    return CompletedProcess(argv, process.returncode, b"".join(pieces).decode().replace("\r\n", "\n"), errors)
+
+
+def run_in_a_pipe(argv, *, cwd, env):
+    return run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=800)
+
+
 @pytest.mark.parametrize("block", RUNNABLE)
 def test_a_block_of_the_docs_runs(block, copy_of_repository, at_home):
     where = f"{block.file}:{block.line}"
@@ -116,7 +145,7 @@ def test_a_block_of_the_docs_runs(block, copy_of_repository, at_home):
         argvs = [["sh", "-c", line] for line in lines if line not in THE_TESTS_THEMSELVES]
         shown = [out for line, out in zip(lines, outputs(block.body), strict=True) if line not in THE_TESTS_THEMSELVES]
     for index, argv in enumerate(argvs, 1):
-        done = run(argv, cwd=folder, env=at_home, capture_output=True, text=True, check=False, timeout=800)
+        done = (run_at_a_terminal if "terminal" in block.words else run_in_a_pipe)(argv, cwd=folder, env=at_home)
         expected = block.expected_exit if index == len(argvs) else 0
         assert done.returncode == expected, f"{where}: {argv[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
         assert "Traceback" not in done.stderr, f"{where}: {argv[-1]}\n{done.stderr[-2000:]}"

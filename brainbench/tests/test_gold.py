@@ -71,7 +71,7 @@ def native_gold(**changes: Any) -> Value:
             {"probe_id": "p", "after_event": 4, "channel": "stored_only", "match_keywords": ["paints"]},
             {"probe_id": "q", "after_event": 4, "channel": "any", "expected_slugs": ["x"], "forbid_keywords": ["no"]},
         ],
-        "items": [{"item": "tier"}],
+        "items": [],
     }
     return copy.deepcopy(value | changes)
 

@@ -339,13 +339,15 @@ def test_in_a_project_what_is_its_own_is_found_too_and_told_apart(
     assert run("status").stdout.splitlines()[1].startswith("here         sessions are kept in lantern-")
     run("remember", "Lantern is tea-coloured", "--source", "@project")
     found = run("recall", "tea").stdout
-    assert "I drink tea (user-written)\n" in found
-    assert "Lantern is tea-coloured (user-written, in lantern-" in found
+    assert "I drink tea (unconfirmed, agent-written)\n" in found
+    assert "Lantern is tea-coloured (unconfirmed, agent-written, in lantern-" in found
     monkeypatch.chdir(tmp_path / "harbour")
     assert "Lantern" not in run("recall", "tea").stdout
     assert "I drink tea" in run("recall", "tea").stdout
     monkeypatch.chdir(tmp_path)
-    assert run("recall", "tea", "--source", "@project").stdout == "  1  fact:1  I drink tea (user-written)\n"
+    assert (
+        run("recall", "tea", "--source", "@project").stdout == "  1  fact:1  I drink tea (unconfirmed, agent-written)\n"
+    )
 
 
 def test_without_capture_only_what_brings_is_installed(run: Run, claude: Path) -> None:

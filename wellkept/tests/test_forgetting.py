@@ -15,7 +15,7 @@ from wellkept.capture import Capture
 from wellkept.errors import NotFound, Refused, ScopeDenied, StoreUnavailable
 from wellkept.forgetting import Files, PurgeReceipt
 from wellkept.memory import Memory
-from wellkept.model import CandidateFact, Message, Told
+from wellkept.model import CHANNELS, CandidateFact, Message, Told, Writer
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.settings import load_settings, open_memory
 from wellkept.storage import open_store, verify
@@ -349,9 +349,9 @@ def test_what_is_not_there_is_not_forgotten(memory: Memory) -> None:
 @pytest.mark.req("T-701")
 def test_only_the_owner_forgets_for_good(memory: Memory) -> None:
     fill(memory)
-    for actor in ("agent", "external"):
+    for channel in set(CHANNELS) - {"owner_tty"}:
         with pytest.raises(ScopeDenied, match="wellkept purge"):
-            memory.purge("default", ["fact:1"], actor=actor)  # type: ignore[arg-type]
+            memory.purge("default", ["fact:1"], writer=Writer(channel))
     with pytest.raises(ScopeDenied, match="wellkept purge"):
         memory.forget("default", ["fact:1"], mode="purge")
 

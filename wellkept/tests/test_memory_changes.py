@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from wellkept.errors import Conflict, InvalidInput, NotFound, ScopeDenied
 from wellkept.memory import LARGEST_METADATA, Memory
-from wellkept.model import CandidateFact, Fact, Message, Page, Told, Trust
+from wellkept.model import AGENT, CHANNELS, OUTSIDE, OWNER, CandidateFact, Fact, Message, Page, Told, Trust, Writer
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage.sqlite import SqliteStore
 
@@ -71,19 +71,19 @@ def test_facts_about_the_same_thing_stand_beside_each_other(memory: Memory) -> N
 def test_a_writer_of_lower_trust_replaces_and_ends_nothing(memory: Memory) -> None:
     memory.remember("default", "The meeting is on Monday", now=NOW)
     memory.put_page("default", "a", "# Kept\n", now=NOW)
-    receipt = memory.remember("default", "The meeting is on Friday", replaces="fact:1", actor="agent", now=NOW)
+    receipt = memory.remember("default", "The meeting is on Friday", replaces="fact:1", writer=AGENT, now=NOW)
     assert (receipt.status, receipt.degraded) == ("unchanged", ("guarded",))
-    forgot = memory.forget("default", ["fact:1", "a"], actor="agent", now=NOW)
+    forgot = memory.forget("default", ["fact:1", "a"], writer=AGENT, now=NOW)
     assert (forgot.status, forgot.forgotten, forgot.guarded) == ("guarded", (), ("fact:1", "a"))
-    corrected = memory.correct("default", "fact:1", "mark_wrong", preview=False, actor="agent", now=NOW)
+    corrected = memory.correct("default", "fact:1", "mark_wrong", preview=False, writer=AGENT, now=NOW)
     assert corrected.status == "guarded"
     assert texts(memory, "when is the meeting") == ["The meeting is on Monday"]
     assert memory.get_page("default", "a").status == "active"
 
 
 def test_an_agent_may_end_what_an_agent_wrote(memory: Memory) -> None:
-    memory.remember("default", "The lamp is blue", actor="agent", now=NOW)
-    assert memory.forget("default", ["fact:1"], actor="agent", now=NOW).forgotten == ("fact:1",)
+    memory.remember("default", "The lamp is blue", writer=AGENT, now=NOW)
+    assert memory.forget("default", ["fact:1"], writer=AGENT, now=NOW).forgotten == ("fact:1",)
 
 
 # -- forgetting
@@ -230,35 +230,36 @@ def test_a_conversation_does_not_keep_each_of_its_earlier_lengths(memory: Memory
 
 
 def test_only_the_owner_confirms_and_a_change_takes_it_back(memory: Memory) -> None:
-    memory.put_page("default", "a", "# Said\n", actor="agent", now=NOW)
-    memory.remember("default", "The key is under the mat", actor="agent", now=NOW)
-    for actor in ("agent", "external"):
-        with pytest.raises(ScopeDenied, match="at a terminal"):
-            memory.confirm("default", "a", actor=actor)  # type: ignore[arg-type]
+    memory.put_page("default", "a", "# Said\n", writer=AGENT, now=NOW)
+    memory.remember("default", "The key is under the mat", writer=AGENT, now=NOW)
+    for channel in CHANNELS:
+        if channel != "owner_tty":
+            with pytest.raises(ScopeDenied, match="at a terminal"):
+                memory.confirm("default", "a", writer=Writer(channel))
     assert memory.confirm("default", "a", now=NOW).status == "updated"
     assert memory.confirm("default", "a", now=NOW).status == "unchanged"
     assert memory.confirm("default", "fact:1", now=NOW).facts == (1,)
     assert memory.get_page("default", "a").trust is memory.recall_facts("default")[0].trust is Trust.USER_CONFIRMED
     assert memory.put_page("default", "a", "# Said\n", now=NOW).status == "unchanged"
-    assert memory.put_page("default", "a", "# Agent\n", actor="agent").degraded == ("guarded",)
+    assert memory.put_page("default", "a", "# Agent\n", writer=AGENT).degraded == ("guarded",)
     assert memory.put_page("default", "a", "# Mine\n", now=NOW).status == "updated"
     assert memory.get_page("default", "a").trust is Trust.USER_WRITTEN
 
 
 def test_a_claim_about_its_origin_lowers_the_trust_of_a_text_and_never_raises_it(memory: Memory) -> None:
     wanted = {
-        ("owner", "user_said"): 2,
-        ("owner", "agent_inferred"): 1,
-        ("owner", "document"): 2,
-        ("owner", "tool_output"): 0,
-        ("owner", "import"): 0,
-        ("agent", "user_said"): 1,
-        ("agent", "document"): 0,
-        ("external", "user_said"): 0,
+        (OWNER, "user_said"): 2,
+        (OWNER, "agent_inferred"): 1,
+        (OWNER, "document"): 2,
+        (OWNER, "tool_output"): 0,
+        (OWNER, "import"): 0,
+        (AGENT, "user_said"): 1,
+        (AGENT, "document"): 0,
+        (OUTSIDE, "user_said"): 0,
     }
-    for number, ((actor, origin), tier) in enumerate(wanted.items(), start=1):
-        receipt = memory.remember("default", f"n {number}", actor=actor, content_origin=origin, now=NOW)  # type: ignore[arg-type]
-        memory.put_page("default", f"p{number}", "x", actor=actor, told=Told(origin), now=NOW)  # type: ignore[arg-type]
+    for number, ((writer, origin), tier) in enumerate(wanted.items(), start=1):
+        receipt = memory.remember("default", f"n {number}", writer=writer, content_origin=origin, now=NOW)  # type: ignore[arg-type]
+        memory.put_page("default", f"p{number}", "x", writer=writer, told=Told(origin), now=NOW)  # type: ignore[arg-type]
         fact = memory.store.fact("default", receipt.facts[0])
         assert (fact.trust, fact.content_origin) == (tier, origin)
         assert memory.get_page("default", f"p{number}").trust == tier

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wellkept.capture import Capture, read
 from wellkept.errors import InvalidInput, ModelUnavailable
 from wellkept.memory import Memory
-from wellkept.model import Message, Results, Told, Trust
+from wellkept.model import AGENT, OUTSIDE, Message, Results, Told, Trust, Writer
 from wellkept.providers import EmbedderId
 from wellkept.recall import DEGRADED, found_by, fusion
 from wellkept.recall.lanes import Lane
@@ -28,7 +28,7 @@ from wellkept.verbs import VERBS, Caller, call
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-OWNER = Caller("default", "owner")
+OWNER = Caller("default", Writer("owner_tty"))
 
 
 class WordVectors:
@@ -68,12 +68,12 @@ def filled(memory: Memory) -> Memory:
     """Pages, turns and facts about a kiln: of several types, writers and times."""
     page(memory, "n/mine", "The kiln is hot.", day=1)
     page(memory, "d/kiln", "We buy a kiln.", "decision", day=5)
-    page(memory, "n/theirs", "A kiln for sale.", day=9, actor="external")
+    page(memory, "n/theirs", "A kiln for sale.", day=9, writer=OUTSIDE)
     page(memory, "n/dated", "The kiln of old.", day=9, told=Told(valid_at=datetime(2020, 5, 1, tzinfo=UTC)))
     said = [Message("user", "The kiln broke", datetime(2026, 2, 3, tzinfo=UTC)), Message("assistant", "Oh", None)]
     memory.bank("default", "monday", said, now=datetime(2026, 2, 20, tzinfo=UTC))
     memory.remember("default", "The kiln is blue", kind="belief", now=datetime(2026, 2, 2, tzinfo=UTC))
-    memory.remember("default", "The kiln is red", actor="agent", now=datetime(2026, 2, 8, tzinfo=UTC))
+    memory.remember("default", "The kiln is red", writer=AGENT, now=datetime(2026, 2, 8, tzinfo=UTC))
     memory.remember("default", "The kiln was won", valid_from=datetime(2019, 1, 1, tzinfo=UTC), now=NOW)
     return memory
 
@@ -154,9 +154,9 @@ def crowded() -> Iterator[Memory]:
     later = datetime(2026, 2, 9, tzinfo=UTC)
     with opened.store.transaction():
         for number in range(5_000):
-            opened.remember("default", f"kiln kiln {number}", kind="belief", actor="agent", now=later)
+            opened.remember("default", f"kiln kiln {number}", kind="belief", writer=AGENT, now=later)
             text = f"---\ntype: note\n---\nkiln kiln {number}\n"
-            opened.put_page("default", f"n/{number}", text, actor="agent", now=later)
+            opened.put_page("default", f"n/{number}", text, writer=AGENT, now=later)
     opened.embed_waiting()
     yield opened
     opened.close()

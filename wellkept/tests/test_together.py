@@ -9,7 +9,7 @@ import pytest
 
 from wellkept.errors import NotFound
 from wellkept.memory import Memory
-from wellkept.model import Budget, Message
+from wellkept.model import AGENT, Budget, Message
 from wellkept.storage import open_store
 from wellkept.together import Together, seen
 from wellkept.verbs import VERBS, Caller, call
@@ -123,7 +123,7 @@ def test_of_two_items_in_two_sources_none_is_forgotten_when_one_cannot_be(memory
 
 
 def test_an_agent_stays_an_agent_whichever_memory_it_asks(memory: Memory) -> None:
-    caller = Caller("lantern", "agent", now=NOW)
+    caller = Caller("lantern", AGENT, now=NOW)
     done = call(seen(memory, ["default"]), "remember", {"text": "Ada is my boss"}, caller)
     assert call(memory, "history", {"id": f"fact:{done['facts'][0]}"}, caller)["item"]["trust"] == "agent_written"
     assert call(seen(memory, ["default"]), "forget", {"ids": ["people/ada"]}, caller)["guarded"] == ["people/ada"]
@@ -131,7 +131,7 @@ def test_an_agent_stays_an_agent_whichever_memory_it_asks(memory: Memory) -> Non
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_verb_loses_what_the_door_decides(verb: str) -> None:
-    decided = ("actor", "now", "told", "window")
+    decided = ("writer", "now", "told", "window")
     plain, both = (inspect.signature(getattr(kind, verb)).parameters for kind in (Memory, Together))
     assert [name for name in decided if name in both] == [name for name in decided if name in plain]
 

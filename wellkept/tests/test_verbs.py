@@ -15,12 +15,12 @@ from wellkept import verbs, wire
 from wellkept.cli import COMMANDS, main
 from wellkept.errors import PROBLEMS, InvalidInput, NotFound, ScopeDenied, WellkeptError
 from wellkept.memory import Memory
-from wellkept.model import Told
+from wellkept.model import Told, Writer
 from wellkept.storage.sqlite import SqliteStore
 from wellkept.verbs import ALLOWED, SCOPES, VERBS, Caller, call, problem, read_arguments, schema
 
-OWNER = Caller("default", "owner")
-SET_BY_DOORS = {"self", "source", "actor", "now"}
+OWNER = Caller("default", Writer("owner_tty"))
+SET_BY_DOORS = {"self", "source", "writer", "now"}
 LABEL = {"trust", "label", "confirmed", "content_origin", "source", "status", "flags", "integrity"}
 
 

@@ -27,6 +27,7 @@ from wellkept.model import (
     FACT_KINDS,
     INTENTS,
     LAYERS,
+    OWNER,
     SEARCH_MODES,
     SEARCH_UNITS,
     TRUSTS,
@@ -67,6 +68,7 @@ from wellkept.model import (
     Trust,
     TurnContext,
     Use,
+    Writer,
     WriteReceipt,
 )
 from wellkept.names import norm
@@ -74,7 +76,7 @@ from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
-from wellkept.trust import Actor, admitted
+from wellkept.trust import OWNERS, admitted
 from wellkept.trust.gate import Gate, Key
 
 if TYPE_CHECKING:
@@ -151,7 +153,7 @@ class Memory:
         *,
         told: Told | None = None,
         again: bool = False,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Create or replace a page from its Markdown: page, chunks and names at once, or nothing.
@@ -165,7 +167,7 @@ class Memory:
         _check_text("content", content, LARGEST_CONTENT)
         said = Told() if told is None else told
         _check_told(said)
-        trust = admitted(actor, said.content_origin)
+        trust = admitted(writer, said.content_origin)
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
         with self.store.transaction():
             self._check_new(source)
@@ -377,7 +379,7 @@ class Memory:
         replaces: str | None = None,
         valid_from: datetime | None = None,
         content_origin: ContentOrigin | None = None,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep one statement as an active fact, about the page `entity` if named.
@@ -392,7 +394,7 @@ class Memory:
                 check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
-        moment, trust = _at(now), admitted(actor, content_origin)
+        moment, trust = _at(now), admitted(writer, content_origin)
         self._gate.check_names(source, entity or "", session or "")
         since = None if valid_from is None else _at(valid_from, "valid_from")
         page = None if session is None else page_slug(session)
@@ -409,7 +411,12 @@ class Memory:
             receipt = self._put_fact(replace(fact, content_origin=content_origin), moment)
             if old is not None and old.id not in receipt.facts:
                 mark = Mark(
-                    "superseded", "replaced", moment, "superseded", superseded_by=str(receipt.facts[0]), actor=actor
+                    "superseded",
+                    "replaced",
+                    moment,
+                    "superseded",
+                    superseded_by=str(receipt.facts[0]),
+                    actor=writer.name,
                 )
                 self.store.mark(source, Item("fact", str(old.id)), mark)
         return receipt
@@ -497,12 +504,12 @@ class Memory:
         *,
         mode: Literal["expire", "purge"] = "expire",
         reason: str = "",
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> ForgetReceipt:
         """Let pages and facts be current no longer; their history is kept. All of them, or none.
 
-        NotFound names those that are not there or were ended before. What somebody wrote who ranks above the actor
+        NotFound names those that are not there or were ended before. What somebody wrote who ranks above the writer
         stands as it was ("guarded").
         """
         items = _items(source, ids)
@@ -512,13 +519,13 @@ class Memory:
             raise ScopeDenied(_FOR_GOOD)
         if mode != "expire":
             raise InvalidInput("mode", f"is {mode!r}; use expire")
-        cap, moment = admitted(actor, None), _at(now)
+        cap, moment = admitted(writer, None), _at(now)
         with self.store.transaction():
             live = {str(item): self._live(source, str(item), "ids") for item in items}
             guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
             gone = tuple(name for name in live if name not in guarded)
             for name in gone:
-                mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=actor)
+                mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=writer.name)
                 self.store.mark(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
 
@@ -536,7 +543,7 @@ class Memory:
         *,
         everywhere: bool = False,
         shown: Plan | None = None,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> PurgeReceipt:
         """Forget pages and facts for good: they, and what they say wherever else the source holds it, are removed.
@@ -546,7 +553,7 @@ class Memory:
 
         What was forgotten is recognised and refused if anybody says it again. ScopeDenied for everybody but the owner.
         """
-        if actor != "owner":
+        if writer.channel not in OWNERS:
             raise ScopeDenied(_FOR_GOOD)
         named = _items(source, ids)
 
@@ -593,7 +600,7 @@ class Memory:
         replacement: str | None = None,
         reason: str = "",
         preview: bool = True,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> Correction:
         """Put right what memory says of one item; a preview unless told otherwise.
@@ -613,7 +620,7 @@ class Memory:
         with self.store.transaction():
             kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id")
             affected: tuple[str, ...] = (str(item),)
-            if min(kept.trust, Trust.USER_WRITTEN) > admitted(actor, None):
+            if min(kept.trust, Trust.USER_WRITTEN) > admitted(writer, None):
                 return Correction(source, str(item), action, "guarded")
             if action == "revise" and isinstance(kept, Page):
                 _check_text("replacement", replacement, LARGEST_CONTENT)
@@ -624,8 +631,8 @@ class Memory:
             if preview:
                 return Correction(source, str(item), action, "preview", affected)
             change, because, status = _CORRECTIONS[action]
-            mark = Mark(change, because, moment, status, reason=reason, actor=actor)
-            created = self._correct(item, kept, action, str(replacement), mark, actor)
+            mark = Mark(change, because, moment, status, reason=reason, actor=writer.name)
+            created = self._correct(item, kept, action, str(replacement), mark, writer)
         return Correction(source, str(item), action, "applied", affected, created)
 
     def _successor(self, source: str, item: Item, replacement: str) -> str:
@@ -636,17 +643,17 @@ class Memory:
         return str(successor)
 
     def _correct(
-        self, item: Item, kept: Page | Fact, action: CorrectionAction, replacement: str, mark: Mark, actor: Actor
+        self, item: Item, kept: Page | Fact, action: CorrectionAction, replacement: str, mark: Mark, writer: Writer
     ) -> str | None:
         """Do it; the id of what was written anew, if anything was."""
         source, moment = kept.source, mark.at
         if action == "revise" and isinstance(kept, Page):
-            self.put_page(source, kept.slug, replacement, actor=actor, now=moment)
+            self.put_page(source, kept.slug, replacement, writer=writer, now=moment)
             return str(item)
         if action == "revise" and isinstance(kept, Fact):
             # About the same, since the same time, told in the same conversation; only not in these words there.
             told = replace(kept.provenance, source=TOLD_BY, event_id=None, quote_span=None)
-            fact = Fact(None, source, replacement, kept.entity, kept.kind, told, trust=admitted(actor, None))
+            fact = Fact(None, source, replacement, kept.entity, kept.kind, told, trust=admitted(writer, None))
             receipt = self._put_fact(replace(fact, valid_from=kept.valid_from, recorded_at=moment), moment)
             if receipt.facts == (kept.id,):
                 return None
@@ -664,7 +671,7 @@ class Memory:
         source: str,
         id: str,  # noqa: A002 - the name at every door
         *,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Raise an item to user-confirmed: the owner says that it is so. ScopeDenied for everybody else.
@@ -672,7 +679,7 @@ class Memory:
         It holds for the text as it is; a change drops the item to the trust of who made it.
         """
         item = _item(source, "id", id)
-        if actor != "owner":
+        if writer.channel not in OWNERS:
             raise ScopeDenied("only the owner confirms, at a terminal: wellkept confirm ID")
         with self.store.transaction():
             kept = self._live(source, id, "id")
@@ -680,7 +687,9 @@ class Memory:
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
-            self.store.mark(source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED, actor=actor))
+            self.store.mark(
+                source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED, actor=writer.name)
+            )
         return WriteReceipt(source, slug, "updated", facts)
 
     def cite(
@@ -691,7 +700,7 @@ class Memory:
         misled: bool = False,
         session: str | None = None,
         message: str | None = None,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> CiteReceipt:
         """Keep that items were of use, or with `misled` that they were not. It is a report, not a measurement.
@@ -704,7 +713,7 @@ class Memory:
             if value is not None:
                 check_name(field, value)
         moment = _at(now)
-        where = (session or "", message or f"at {moment.isoformat()}", actor)
+        where = (session or "", message or f"at {moment.isoformat()}", writer.name)
         held = [item for item in items if self.item(source, item) is not None]
         signal: Literal["citation", "misled"] = "misled" if misled else "citation"
         uses = [Use(_digest(source, *where, item.kind, item.key, signal), item, signal, moment) for item in held]

@@ -23,8 +23,13 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 Layer = Literal["wake", "recall", "deep_search"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 Signal = Literal["citation", "misled"]
-ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import"]
-CONTENT_ORIGINS: tuple[ContentOrigin, ...] = ("user_said", "agent_inferred", "document", "tool_output", "import")
+ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import", "derived"]
+CONTENT_ORIGINS: tuple[ContentOrigin, ...] = get_args(ContentOrigin)
+Channel = Literal[
+    "owner_tty", "owner_local", "owner_git", "hook", "agent_mcp", "agent_http", "agent_cli", "connector", "peer",
+    "restore", "maintenance",
+]  # fmt: skip
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
 NameKind = Literal["alias", "title", "slug", "tail", "surname", "first", "alias-fold", "title-fold"]
 
 
@@ -50,6 +55,31 @@ _TRUST_LABELS = {
     Trust.USER_WRITTEN: "user-written",
     Trust.USER_CONFIRMED: "user-confirmed",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes, as the door that was come through knows it; never as a request says.
+
+    `principal` is "owner", or a name under what it is: `agent:claude`, `user:ada`, `connector:github`.
+    """
+
+    channel: Channel
+    principal: str = "owner"
+
+    @property
+    def name(self) -> str:
+        """How the journal calls it.
+
+        >>> Writer("owner_tty").name, Writer("agent_mcp", "agent:claude").name
+        ('owner_tty', 'agent_mcp agent:claude')
+        """
+        return self.channel if self.principal == "owner" else f"{self.channel} {self.principal}"
+
+
+OWNER = Writer("owner_tty")
+AGENT = Writer("agent_mcp", "agent:unnamed")
+OUTSIDE = Writer("connector", "connector:unnamed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +165,8 @@ class Page:
     updated_at: datetime | None = None
     created_at: datetime | None = None
     told: Told = field(default_factory=Told)
+    flags: tuple[str, ...] = ()
+    """What was noticed when it was written: ids of detectors, and words as "spoof"."""
     ended: Ended | None = None
     """Told by `Memory.get_page`, `history` and `export` of what somebody ended."""
 
@@ -279,6 +311,8 @@ class Fact:
     content_origin: ContentOrigin | None = None
     expired_at: datetime | None = None
     ended_because: str | None = None
+    flags: tuple[str, ...] = ()
+    """As of a page."""
     ended: Ended | None = None
     """As of a page."""
 

@@ -15,6 +15,7 @@ from wellkept.errors import InvalidInput, NotFound
 from wellkept.forgetting import Plan, PurgeReceipt
 from wellkept.memory import Memory
 from wellkept.model import (
+    OWNER,
     Budget,
     Card,
     CiteReceipt,
@@ -34,12 +35,12 @@ from wellkept.model import (
     Results,
     Said,
     TurnContext,
+    Writer,
     WriteReceipt,
 )
 from wellkept.providers import Embedder
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.said import MOST_SAID
-from wellkept.trust import Actor
 
 T = TypeVar("T")
 
@@ -211,13 +212,13 @@ class Together(Memory):
         text: str,
         *,
         replaces: str | None = None,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
         **how: Any,
     ) -> WriteReceipt:
         """Keep a statement in the source, or where the one is whose place it takes."""
         where = source if replaces is None else self.holder(source, replaces)
-        return self.memory.remember(where, text, replaces=replaces, actor=actor, now=now, **how)
+        return self.memory.remember(where, text, replaces=replaces, writer=writer, now=now, **how)
 
     def forget(
         self,
@@ -226,13 +227,13 @@ class Together(Memory):
         *,
         mode: Literal["expire", "purge"] = "expire",
         reason: str = "",
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> ForgetReceipt:
         """Let items be current no longer, wherever they are. All of them, or none."""
         with self.store.transaction():
             done = [
-                self.memory.forget(one, part, mode=mode, reason=reason, actor=actor, now=now)
+                self.memory.forget(one, part, mode=mode, reason=reason, writer=writer, now=now)
                 for one, part in self._sorted(source, ids)
             ]
         gone = tuple(name for receipt in done for name in receipt.forgotten)
@@ -245,23 +246,23 @@ class Together(Memory):
         id: str,  # noqa: A002
         action: Any,
         *,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
         **how: Any,
     ) -> Correction:
         """Put right what the source that holds the item says of it."""
-        return self.memory.correct(self.holder(source, id), id, action, actor=actor, now=now, **how)
+        return self.memory.correct(self.holder(source, id), id, action, writer=writer, now=now, **how)
 
     def confirm(
         self,
         source: str,
         id: str,  # noqa: A002
         *,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Vouch for an item, wherever it is."""
-        return self.memory.confirm(self.holder(source, id), id, actor=actor, now=now)
+        return self.memory.confirm(self.holder(source, id), id, writer=writer, now=now)
 
     def purge_plan(self, source: str, ids: Sequence[str], *, everywhere: bool = False) -> Plan:
         """What forgetting them for good would take out: they are looked for in the one source that holds them."""
@@ -274,12 +275,12 @@ class Together(Memory):
         *,
         everywhere: bool = False,
         shown: Plan | None = None,
-        actor: Actor = "owner",
+        writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> PurgeReceipt:
         """Forget them for good: they are looked for in the one source that holds them."""
         return self.memory.purge(
-            self._keeper(source, ids), ids, everywhere=everywhere, shown=shown, actor=actor, now=now
+            self._keeper(source, ids), ids, everywhere=everywhere, shown=shown, writer=writer, now=now
         )
 
     def lift(self, source: str, receipt: str) -> int:
@@ -294,11 +295,13 @@ class Together(Memory):
         return keepers[0]
 
     def cite(
-        self, source: str, ids: Sequence[str], *, actor: Actor = "owner", now: datetime | None = None, **how: Any
+        self, source: str, ids: Sequence[str], *, writer: Writer = OWNER, now: datetime | None = None, **how: Any
     ) -> CiteReceipt:
         """Keep that items were of use, wherever they are."""
         with self.store.transaction():
-            done = [self.memory.cite(one, part, actor=actor, now=now, **how) for one, part in self._sorted(source, ids)]
+            done = [
+                self.memory.cite(one, part, writer=writer, now=now, **how) for one, part in self._sorted(source, ids)
+            ]
         rejected = tuple(name for receipt in done for name in receipt.rejected)
         return CiteReceipt(
             sum(receipt.recorded for receipt in done), sum(receipt.duplicates for receipt in done), rejected

@@ -12,12 +12,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from wellkept.errors import PROBLEMS, InvalidInput, NotFound, ScopeDenied, WellkeptError
+from wellkept.model import AGENT, Writer
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from wellkept.memory import Memory
-    from wellkept.trust import Actor
 
 Effect = Literal["any", "read", "write", "cite", "admin", "owner"]
 Kind = Literal["text", "number", "switch", "moment", "texts", "object", "objects", "turns"]
@@ -37,7 +37,7 @@ ALLOWED: Mapping[Effect, frozenset[str]] = {
 MOST_RESULTS = 50
 LONGEST_QUERY = 20_000
 MOST_TURNS = 50
-DECIDED_BY_THE_DOOR = frozenset({"source", "actor", "trust", "tier", "trust_tier", "channel", "principal", "confirmed"})
+DECIDED_BY_THE_DOOR = frozenset("source actor writer trust tier trust_tier channel principal confirmed".split())
 """What a caller is comes from its token or terminal and never from what it says."""
 
 
@@ -72,7 +72,7 @@ class Verb:
 _KINDS_OF_FACT = ("event", "preference", "commitment", "belief", "fact")
 _ROLES = ("user", "assistant")
 _INTENTS = ("build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general")
-_ORIGINS = ("user_said", "agent_inferred", "document", "tool_output", "import")
+_ORIGINS = ("user_said", "agent_inferred", "document", "tool_output", "import", "derived")
 _TIERS = ("external_untrusted", "agent_written", "user_written", "user_confirmed")
 _MODES = ("hybrid", "lexical", "vector", "naive")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
@@ -294,11 +294,10 @@ VERBS: Mapping[str, Verb] = _verbs(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a door calls, as the door knows it. Without `scopes` everything that the actor may do."""
+    """On whose behalf a door calls, as the door knows it. Without `scopes` everything that the writer may do."""
 
     source: str
-    actor: Actor = "agent"
-    principal: str = "owner"
+    writer: Writer = AGENT
     scopes: frozenset[str] | None = None
     now: datetime | None = None
 
@@ -320,8 +319,8 @@ def call(memory: Memory, name: str, arguments: Mapping[str, object], caller: Cal
         asked = wire.folded(asked)
     if "window" in takes:
         asked["window"] = wire.window(asked.pop("text"), asked.pop("earlier"))
-    if "actor" in takes:
-        asked["actor"] = caller.actor
+    if "writer" in takes:
+        asked["writer"] = caller.writer
     if "now" in takes:
         asked["now"] = caller.now
     found = wire.answer(method(caller.source, **asked), verb.many)

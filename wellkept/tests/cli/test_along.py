@@ -101,12 +101,12 @@ def test_a_forgotten_page_does_not_look_alive(run: Run) -> None:
     page, fact = run("get", "people/ada"), run("get", "fact:1")
     assert page.stdout == "Ada drinks tea.\n"
     assert page.stderr.startswith("wellkept: people/ada is forgotten since 20")
-    assert " by owner: she asked. Current again with: wellkept correct people/ada restore" in page.stderr
+    assert " by owner_local: she asked. Current again with: wellkept correct people/ada restore" in page.stderr
     assert "fact:1 is superseded since " in fact.stderr
-    assert " by owner: replaced; now: fact:2." in fact.stderr
+    assert " by owner_local: replaced; now: fact:2." in fact.stderr
     told = json.loads(run("get", "people/ada", "--json").stdout)
     named = ("status", "ended_because", "ended_reason", "ended_by")
-    assert [told[name] for name in named] == ["expired", "forgotten", "she asked", "owner"]
+    assert [told[name] for name in named] == ["expired", "forgotten", "she asked", "owner_local"]
     assert told["expired_at"].startswith("20")
 
 
@@ -128,7 +128,7 @@ def test_a_file_cannot_confirm_and_a_person_at_a_terminal_can(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("remember", "Ada likes tea")
-    line = run("export").stdout.replace('"user_written"', '"user_confirmed"')
+    line = run("export").stdout.replace('"agent_written"', '"user_confirmed"')
     done = run("import", "-", "--data-dir", str(tmp_path / "second"), stdin=line)
     assert "1 were confirmed; kept as user-written" in done.stderr
     assert "(user-written)" in run("recall", "tea", "--data-dir", str(tmp_path / "second")).stdout

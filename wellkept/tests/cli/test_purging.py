@@ -112,3 +112,15 @@ def test_a_dry_run_shows_what_would_go_and_needs_no_terminal(piped: Callable[...
 def test_ids_or_a_receipt_are_needed_and_not_both(piped: Callable[..., Result]) -> None:
     assert piped("purge").exit_code == 2
     assert piped("purge", "fact:1", "--lift", "abc").exit_code == 2
+
+
+@pytest.mark.req("T-203")
+def test_what_is_typed_at_a_terminal_is_the_owners_and_what_a_script_writes_is_not(
+    typed: Type, piped: Callable[..., Result]
+) -> None:
+    assert typed(["remember", "Ada owns a kiln."], [])[0] == 0
+    assert piped("remember", "Ada owns a loom.").exit_code == 0
+    facts = {one["text"]: one["trust"] for one in json.loads(piped("facts", "--json").stdout)}
+    assert facts == {"Ada owns a kiln.": "user_written", "Ada owns a loom.": "agent_written"}
+    assert "guarded" in piped("forget", "fact:1").stdout
+    assert "forgotten fact:1" in typed(["forget", "fact:1"], [])[1]

@@ -44,15 +44,18 @@ def test_what_is_remembered_is_recalled_replaced_and_traced(run: Run) -> None:
     assert lines(run("put-page", "people/ada", "-", stdin=ADA)) == ["created people/ada"]
     assert lines(run("remember", "Ada likes tea.", "--entity", "people/ada")) == ["created fact:1"]
     assert lines(run("remember", "Ada likes coffee now.", "--replaces", "fact:1")) == ["created fact:2"]
-    assert lines(run("recall", "what does Ada like?"))[0] == "1  fact:2  Ada likes coffee now. (user-written)"
+    assert (
+        lines(run("recall", "what does Ada like?"))[0]
+        == "1  fact:2  Ada likes coffee now. (unconfirmed, agent-written)"
+    )
     assert lines(run("entity", "ada")) == [
-        "Ada Lovelace  people/ada (user-written)",
+        "Ada Lovelace  people/ada (unconfirmed, agent-written)",
         "Wrote the first program.",
-        "- fact:2  Ada likes coffee now. (user-written)",
+        "- fact:2  Ada likes coffee now. (unconfirmed, agent-written)",
     ]
-    assert lines(run("timeline", "ada"))[0] == "1833        met Babbage (user-written)"
+    assert lines(run("timeline", "ada"))[0] == "1833        met Babbage (unconfirmed, agent-written)"
     said = lines(run("history", "fact:1"))
-    assert said[0] == "fact:1  Ada likes tea. (user-written, superseded)"
+    assert said[0] == "fact:1  Ada likes tea. (unconfirmed, agent-written, superseded)"
     assert said[-2:] == ["superseded by fact:2", "said to be of use 0 times, to have misled 0"]
 
 
@@ -93,8 +96,8 @@ def test_an_export_is_one_line_an_item_for_the_owner_only(run: Run, tmp_path: Pa
     assert run("export", "--out", str(out)).stderr == "wellkept: 2 exported of default\n"
     held = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(item["id"], item["label"]) for item in held] == [
-        ("people/ada", "user-written"),
-        ("fact:1", "user-written"),
+        ("people/ada", "unconfirmed, agent-written"),
+        ("fact:1", "unconfirmed, agent-written"),
     ]
     assert held[0]["content"] == ADA
     assert out.stat().st_mode & 0o777 == 0o600
@@ -199,15 +202,17 @@ def test_a_search_filters_shows_the_words_that_it_found_and_says_how(run: Run) -
     run("put-page", "n/boats", "-", stdin="# Boats\n\nThe euros went into boats. " + "And so on. " * 30)
     run("remember", "Ada counts the euros.")
     found = run("search", "euros", "--type", "decision")
-    assert lines(found) == ["1  d/euros  Euros — We bill in euros. (user-written)"]
+    assert lines(found) == ["1  d/euros  Euros — We bill in euros. (unconfirmed, agent-written)"]
     assert found.stderr == "wellkept: by words and meaning\n"
     (long,) = lines(run("search", "boats"))
-    assert long.endswith("… (user-written)")
+    assert long.endswith("… (unconfirmed, agent-written)")
     assert len(long) < 160
-    assert lines(run("search", "euros", "--no-pages")) == ["1  fact:1  Ada counts the euros. (user-written)"]
+    assert lines(run("search", "euros", "--no-pages")) == [
+        "1  fact:1  Ada counts the euros. (unconfirmed, agent-written)"
+    ]
     assert lines(run("search", "euros", "--no-facts", "--limit", "1"))[-1] == "there is more; go on with --offset 1"
     assert lines(run("search", "euros", "--after", "2999-01-01")) == ["nothing found"]
-    assert lines(run("search", "euros", "--label", "agent_written")) == ["nothing found"]
+    assert lines(run("search", "euros", "--label", "user_written")) == ["nothing found"]
     told = lines(run("search", "euros", "--type", "decision", "--explain"))
     assert told[1].startswith("lexical    rank 1, score ")
     assert run("recall", "euros").stderr == found.stderr
@@ -226,9 +231,9 @@ def test_one_thing_is_printed_by_its_id(run: Run) -> None:
     run("put-page", "people/ada", "-", stdin=ADA)
     run("remember", "Ada likes tea.")
     assert run("get", "people/ada").stdout == ADA.rstrip("\n") + "\n"
-    assert lines(run("get", "fact:1")) == ["Ada likes tea. (user-written)"]
+    assert lines(run("get", "fact:1")) == ["Ada likes tea. (unconfirmed, agent-written)"]
     run("forget", "fact:1")
-    assert lines(run("get", "fact:1")) == ["Ada likes tea. (user-written, expired)"]
+    assert lines(run("get", "fact:1")) == ["Ada likes tea. (unconfirmed, agent-written, expired)"]
     assert json.loads(run("get", "fact:1", "--json").stdout)["status"] == "expired"
     assert "there is no fact 'fact:9'" in run("get", "fact:9").stderr
 
@@ -254,7 +259,7 @@ def test_nobody_confirms_without_a_terminal(run: Run) -> None:
     result = run("confirm", "fact:1", stdin="yes\n")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "at a terminal" in result.stderr
-    assert "(user-written)" in run("recall", "thing").stdout
+    assert "(unconfirmed, agent-written)" in run("recall", "thing").stdout
 
 
 def at_a_terminal(tmp_path: Path, answer: Callable[[str], str]) -> tuple[int, str]:
@@ -282,7 +287,7 @@ def test_a_person_at_a_terminal_confirms_by_typing_the_word_back(run: Run, tmp_p
     code, screen = at_a_terminal(tmp_path, lambda screen: "yes")
     assert code == 1
     assert "nothing was changed" in screen
-    assert "(user-written)" in run("recall", "thing").stdout
+    assert "(unconfirmed, agent-written)" in run("recall", "thing").stdout
     code, screen = at_a_terminal(tmp_path, lambda screen: screen.rpartition("Type ")[2].split()[0])
     assert (code, "confirmed: updated fact:1" in screen) == (0, True)
     assert "one thing\\u001b[2K" in screen

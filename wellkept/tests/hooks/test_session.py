@@ -10,6 +10,7 @@ import pytest
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.hooks.session import PACK_MARK, session_pack
 from wellkept.memory import Memory
+from wellkept.model import AGENT, OUTSIDE
 from wellkept.storage import open_store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -21,11 +22,11 @@ def memory() -> Memory:
     for number, days in enumerate((30, 2, 9)):
         page = f"---\ntitle: Page {number}\nsummary: About {number}.\n---\n"
         made.put_page("default", f"pages/{number}", page, now=NOW - timedelta(days=days))
-    made.put_page("default", "mail/offer", "---\ntitle: Offer\n---\n", actor="external", now=NOW)
+    made.put_page("default", "mail/offer", "---\ntitle: Offer\n---\n", writer=OUTSIDE, now=NOW)
     made.remember("default", "Ada likes tea.", now=NOW - timedelta(days=1))
-    made.remember("default", "The build runs nightly.", actor="agent", now=NOW - timedelta(hours=1))
+    made.remember("default", "The build runs nightly.", writer=AGENT, now=NOW - timedelta(hours=1))
     made.remember("default", "Long ago.", now=NOW - timedelta(days=90))
-    made.remember("default", "Buy now!", actor="external", now=NOW)
+    made.remember("default", "Buy now!", writer=OUTSIDE, now=NOW)
     return made
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,7 @@ from wellkept.errors import Conflict, InvalidInput, NotFound
 from wellkept.ingest.exported import read
 from wellkept.ingest.restoring import moved
 from wellkept.memory import Memory
-from wellkept.model import Message, Restored, Told, Trust
+from wellkept.model import AGENT, OUTSIDE, OWNER, Message, Restored, Told, Trust, Writer
 from wellkept.storage import open_store
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -28,7 +27,7 @@ STEPS = st.lists(
         st.sampled_from(["put", "remember", "replace", "forget", "revise", "stale", "restore", "confirm", "bank"]),
         st.integers(0, 5),
         TEXTS,
-        st.sampled_from(["owner", "agent", "external"]),
+        st.sampled_from([OWNER, AGENT, OUTSIDE]),
     ),
     max_size=25,
 )
@@ -46,35 +45,35 @@ def again(said: list[str], into: Memory) -> Restored:
     return into.restore(list(read(said)))
 
 
-def put(memory: Memory, number: int, words: str, actor: Any, now: datetime) -> None:
+def put(memory: Memory, number: int, words: str, writer: Writer, now: datetime) -> None:
     head = f"---\ntitle: {words}\naliases: [{words} x]\nsuperseded_by: {SLUGS[1] if number == 4 else ''}\n---\n"
     told = (
         Told("document", f"id {number}", "https://example.test", now, {"a": [1, {"b": words}]}) if number == 5 else None
     )
     text = f"{head}{words} {number}\n\n## Timeline\n- 2024-01: {words}\n"
-    memory.put_page("default", SLUGS[number % 4], text, told=told, actor=actor, now=now)
+    memory.put_page("default", SLUGS[number % 4], text, told=told, writer=writer, now=now)
 
 
-def step(memory: Memory, what: str, number: int, words: str, actor: Any, now: datetime) -> None:
+def step(memory: Memory, what: str, number: int, words: str, writer: Writer, now: datetime) -> None:
     fact, page = f"fact:{number}", f"page:{SLUGS[number % 4]}"
     one = fact if number % 2 else page
     doing: dict[str, Callable[[], object]] = {
-        "put": lambda: put(memory, number, words, actor, now),
+        "put": lambda: put(memory, number, words, writer, now),
         "remember": lambda: memory.remember(
             "default",
             words,
             entity=SLUGS[0] if number else None,
             session="s" if number > 3 else None,
-            actor=actor,
+            writer=writer,
             now=now,
         ),
-        "replace": lambda: memory.remember("default", f"{words} now", replaces=fact, actor=actor, now=now),
-        "forget": lambda: memory.forget("default", [one], reason=words if number > 2 else "", actor=actor, now=now),
+        "replace": lambda: memory.remember("default", f"{words} now", replaces=fact, writer=writer, now=now),
+        "forget": lambda: memory.forget("default", [one], reason=words if number > 2 else "", writer=writer, now=now),
         "revise": lambda: memory.correct(
-            "default", fact, "revise", replacement=f"{words}, rather", preview=False, actor=actor, now=now
+            "default", fact, "revise", replacement=f"{words}, rather", preview=False, writer=writer, now=now
         ),
-        "stale": lambda: memory.correct("default", one, "mark_stale", preview=False, actor=actor, now=now),
-        "restore": lambda: memory.correct("default", one, "restore", preview=False, actor=actor, now=now),
+        "stale": lambda: memory.correct("default", one, "mark_stale", preview=False, writer=writer, now=now),
+        "restore": lambda: memory.correct("default", one, "restore", preview=False, writer=writer, now=now),
         "confirm": lambda: memory.confirm("default", one, now=now),
         "bank": lambda: memory.bank(
             "default", f"s{number}", [Message("user", words, now), Message("assistant", "Noted.")], now=now
@@ -85,11 +84,11 @@ def step(memory: Memory, what: str, number: int, words: str, actor: Any, now: da
 
 @given(STEPS)
 @settings(max_examples=60, deadline=None)
-def test_an_export_of_what_was_restored_is_the_same_to_the_byte(steps: list[tuple[str, int, str, str]]) -> None:
+def test_an_export_of_what_was_restored_is_the_same_to_the_byte(steps: list[tuple[str, int, str, Writer]]) -> None:
     memory, other = empty(), empty()
-    for number, (what, which, words, actor) in enumerate(steps):
+    for number, (what, which, words, writer) in enumerate(steps):
         try:
-            step(memory, what, which, words, actor, NOW + timedelta(hours=number))
+            step(memory, what, which, words, writer, NOW + timedelta(hours=number))
         except (InvalidInput, NotFound, Conflict):
             continue
     said = lines(memory)
@@ -108,12 +107,12 @@ def test_an_export_of_what_was_restored_is_the_same_to_the_byte(steps: list[tupl
 def test_what_was_forgotten_stays_forgotten_and_still_says_by_whom() -> None:
     memory, other = empty(), empty()
     memory.put_page("default", "people/ada", "Ada drinks tea", now=NOW)
-    memory.forget("default", ["people/ada"], reason="asked to", actor="owner", now=NOW + timedelta(days=1))
+    memory.forget("default", ["people/ada"], reason="asked to", writer=OWNER, now=NOW + timedelta(days=1))
     again(lines(memory), other)
     page = other.get_page("default", "people/ada")
     assert page.status == "expired"
     assert page.ended is not None
-    assert (page.ended.because, page.ended.reason, page.ended.by) == ("forgotten", "asked to", "owner")
+    assert (page.ended.because, page.ended.reason, page.ended.by) == ("forgotten", "asked to", "owner_tty")
     assert page.ended.at == NOW + timedelta(days=1)
     assert not other.search("default", "tea")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wellkept.errors import InvalidInput
 from wellkept.memory import Memory
-from wellkept.model import ContextPack, Message, Told
+from wellkept.model import AGENT, OUTSIDE, OWNER, ContextPack, Message, Told, Writer
 from wellkept.recall.pack import CAPS, FACETS, ITEM_CHARS, ORDERS, TITLES, count_tokens
 from wellkept.storage.sqlite import SqliteStore
 
@@ -115,7 +115,7 @@ def test_a_thing_stands_once_and_a_fact_instead_of_the_conversation_that_told_it
 
 
 def test_of_the_same_words_those_of_the_highest_trust_stand(memory: Memory) -> None:
-    memory.remember("default", "billing is due on Monday", entity="a", actor="external", now=NOW)
+    memory.remember("default", "billing is due on Monday", entity="a", writer=OUTSIDE, now=NOW)
     memory.remember("default", "billing is due on Monday", entity="b", now=NOW - timedelta(days=9))
     pack = memory.context_pack("default", "billing due Monday")
     assert (ids(pack), [one.id for one in pack.omitted]) == (["fact:2"], ["fact:1"])
@@ -140,7 +140,7 @@ def test_related_pages_are_named_only_while_they_are_current(memory: Memory) -> 
 @pytest.mark.req("E-506")
 def test_each_line_ends_with_where_it_is_from_and_its_label(memory: Memory) -> None:
     put(memory, "a", "note", told=Told(source_id="mail/7"))
-    put(memory, "b", "note", told=Told(url="https://example.org/b"), actor="agent")
+    put(memory, "b", "note", told=Told(url="https://example.org/b"), writer=AGENT)
     memory.remember("default", "Billing is hers", session="s", now=NOW)
     lines = [line for line in memory.context_pack("default", GOAL).markdown.splitlines() if line.startswith("- ")]
     assert sorted(line.partition(" _src=")[2] for line in lines) == [
@@ -162,8 +162,8 @@ def test_outside_text_stands_in_an_envelope_that_it_cannot_close(memory: Memory)
 
 @pytest.mark.req("E-506")
 def test_a_long_item_is_cut_and_never_its_label(memory: Memory) -> None:
-    for slug, actor in (("a", "owner"), ("b", "external")):
-        put(memory, slug, "note", f"billing <{slug}> & more " * 300, actor=actor)
+    for slug, writer in (("a", OWNER), ("b", OUTSIDE)):
+        put(memory, slug, "note", f"billing <{slug}> & more " * 300, writer=writer)
     lines = [line for line in memory.context_pack("default", GOAL).markdown.splitlines() if line.startswith("- ")]
     assert len(lines) == 2
     assert all(ITEM_CHARS - 60 <= len(line) <= ITEM_CHARS and "; trust=" in line for line in lines)
@@ -206,15 +206,15 @@ def test_what_a_pack_cannot_use_is_refused_by_name(memory: Memory, arguments: di
 @given(
     st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=900), max_size=8),
     st.integers(100, 900),
-    st.sampled_from(["owner", "agent", "external"]),
+    st.sampled_from([OWNER, AGENT, OUTSIDE]),
 )
 def test_a_pack_never_exceeds_its_budget_and_accounts_for_all_it_found(
-    texts: list[str], tokens: int, actor: str
+    texts: list[str], tokens: int, writer: Writer
 ) -> None:
     memory = Memory(SqliteStore(":memory:"))
     for number, text in enumerate(texts):
-        memory.put_page("default", f"p{number}", f"billing {text}", actor=actor, now=NOW)  # type: ignore[arg-type]
-    memory.remember("default", f"billing {' '.join(texts)[:200] or 'x'}", actor=actor, now=NOW - timedelta(days=1))  # type: ignore[arg-type]
+        memory.put_page("default", f"p{number}", f"billing {text}", writer=writer, now=NOW)
+    memory.remember("default", f"billing {' '.join(texts)[:200] or 'x'}", writer=writer, now=NOW - timedelta(days=1))
     pack = memory.context_pack("default", "billing", markdown_token_budget=tokens)
     assert pack.estimated_tokens == count_tokens(pack.markdown) <= tokens
     lines = [line for line in pack.markdown.split("\n") if line.startswith("- ")]

@@ -6,7 +6,9 @@ Everything goes through the product's own doors: pages and conversations through
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -16,32 +18,44 @@ from contextlib import closing
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import apsw
 
 import wellkept
-from brainbench.errors import SystemFailure, UsageError
+from brainbench.errors import SystemFailure, Unsupported, UsageError
 from brainbench.model import (
     Ask,
+    By,
     Capability,
+    Challenge,
     Conversation,
+    Door,
     Extraction,
     FactIn,
     FactRow,
+    ForgetIn,
     Injection,
     ItemIn,
     ItemRow,
     Message,
     ModelDoor,
     PageIn,
+    Receipt,
+    Reply,
+    ResyncIn,
+    RowQuery,
     RunContext,
     ScriptedFact,
     SearchHit,
+    VouchIn,
+    WriteIn,
 )
 from brainbench.systems import System
-from wellkept import hooks
-from wellkept.errors import NotFound, WellkeptError
+from brainbench.systems.terminal import END_OF_INPUT, Ran, at_a_terminal, by_a_pipe
+from wellkept import hooks, wire
+from wellkept.errors import InvalidInput, NotFound, Refused, ScopeDenied, WellkeptError
+from wellkept.forgetting import Files
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
@@ -49,6 +63,7 @@ from wellkept.model import (
     FACT_KINDS,
     Budget,
     CandidateFact,
+    Channel,
     Fact,
     FactKind,
     Hit,
@@ -57,6 +72,8 @@ from wellkept.model import (
     SearchMode,
     SearchOptions,
     Told,
+    Writer,
+    WriteReceipt,
 )
 from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
@@ -65,6 +82,8 @@ from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.recall import DEGRADED, OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
+from wellkept.trust.gate import key_file
+from wellkept.trust.passphrase import Passphrase
 
 DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
@@ -74,6 +93,12 @@ UNKNOWN_SOURCE = "unknown_source"
 """What a search that found nothing says of a source in which nothing was ever kept."""
 LONGEST_STATEMENT = 1000
 """What has more characters is kept as a page, as its users would keep it."""
+_WRITERS: Mapping[str, Writer] = {
+    "owner": Writer("owner_git"),
+    "agent": Writer("agent_mcp", "agent:bench"),
+    "external": Writer("connector", "connector:web"),
+}
+"""By which of its doors what an actor of a script writes enters."""
 _MOST_WAITING = 2_000
 _PENDING = "semantic:vectors_pending"
 """What a turn says for which vectors were wanted that are not there."""
@@ -121,6 +146,16 @@ class Wellkept(System):
             Capability.SUPERSEDE,
             Capability.AS_OF,
             Capability.REOPEN,
+            Capability.PRINCIPALS,
+            Capability.TRUST_LABELS,
+            Capability.HISTORY,
+            Capability.FORGET,
+            Capability.PURGE,
+            Capability.RECEIPTS,
+            Capability.CONFIRM,
+            Capability.RESYNC,
+            Capability.STORAGE_DIR,
+            Capability.RAW_STORE,
         }
     )
 
@@ -129,6 +164,8 @@ class Wellkept(System):
 
     def __init__(self) -> None:
         self._home = Path()
+        self._shelf: Path | None = None
+        self._backup: dict[str, list[Page | Fact]] = {}
         self._lent = False
         self._store: Store | None = None
         self._daemon: _Daemon | None = None
@@ -169,11 +206,17 @@ class Wellkept(System):
             raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
 
     def keep(self, name: str) -> None:
-        _copy(self._home / "memory.db", self._home / f"{name}.kept")
+        _copy(self._home / "memory.db", self._snapshot(name))
         self._filled = True
 
+    def _snapshot(self, name: str) -> Path:
+        """Where a snapshot is kept: beside every memory, so that it is no part of one."""
+        if self._shelf is None:
+            self._shelf = Path(tempfile.mkdtemp(prefix="wk-kept-"))
+        return self._shelf / f"{name}.kept"
+
     def restore(self, name: str) -> bool:
-        kept = self._home / f"{name}.kept"
+        kept = self._snapshot(name)
         if not kept.exists():
             return False
         self._become(kept)
@@ -181,16 +224,16 @@ class Wellkept(System):
         return True
 
     def hand_over(self, name: str) -> Path | None:
-        return self._home / f"{name}.kept"
+        return self._snapshot(name)
 
     def take_over(self, name: str, file: Path) -> bool:
-        shutil.copyfile(file, self._home / f"{name}.kept")
+        shutil.copyfile(file, self._snapshot(name))
         return True
 
     def _undo_leftover(self) -> None:
         """What a large brain left is cleared away once an empty memory is needed, not where another brain comes."""
         if self._leftover:
-            self._become(self._home / "empty.kept")
+            self._become(self._snapshot("empty"))
             self._filled = False
 
     def _become(self, kept: Path) -> None:
@@ -206,6 +249,13 @@ class Wellkept(System):
             self._memory.store.index.forget_views()
 
     def close(self) -> None:
+        self._shut()
+        if self._shelf is not None and not self._lent:
+            shutil.rmtree(self._shelf, ignore_errors=True)
+            self._shelf = None
+        self._lent = False
+
+    def _shut(self) -> None:
         if self._daemon is not None:
             self._daemon.stop()
             self._daemon = None
@@ -214,10 +264,10 @@ class Wellkept(System):
             self._store = None
             if not self._lent:
                 shutil.rmtree(self._home, ignore_errors=True)
-            self._lent = False
 
     def reopen(self, run: RunContext) -> None:
-        self.close()
+        self._shut()
+        self._filled = self._leftover = False
         self._home, self._lent = Path(run.directory), True
         self._store = open_store("sqlite", self._home / "memory.db")
         self._source, self._door, self._heard = run.active_source, run.door, None
@@ -230,20 +280,27 @@ class Wellkept(System):
         self._undo_leftover()
         if self._store is None:
             raise SystemFailure("the store is not open")
-        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off)
+        key, files = key_file(self._owners / _KEY), Files(self._home, self._home / "memory.db")
+        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=key, files=files)
+
+    @property
+    def _owners(self) -> Path:
+        """The home of the owner of this memory: never in the memory's own directory, and the same once reopened."""
+        name = hashlib.sha256(str(self._home).encode()).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"wk-owner-{name}"
 
     @property
     def _clock(self) -> datetime:
         return cast(datetime, _time(self._now))
 
     def write_page(self, page: PageIn) -> None:
-        self._memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+        self._memory.put_page(page.source, page.slug, page.content, writer=_WRITERS[page.actor], now=self._clock)
 
     def write_pages(self, pages: Sequence[PageIn]) -> None:
         memory = self._memory
         with memory.store.transaction():
             for page in pages:
-                memory.put_page(page.source, page.slug, page.content, actor=page.actor, now=self._clock)
+                memory.put_page(page.source, page.slug, page.content, writer=_WRITERS[page.actor], now=self._clock)
 
     def read_page(self, source: str, slug: str) -> str | None:
         try:
@@ -257,7 +314,12 @@ class Wellkept(System):
 
     def write_fact(self, fact: FactIn) -> None:
         self._memory.remember(
-            fact.source, fact.text, entity=fact.entity, session=fact.session, actor=fact.actor, now=self._clock
+            fact.source,
+            fact.text,
+            entity=fact.entity,
+            session=fact.session,
+            writer=_WRITERS[fact.actor],
+            now=self._clock,
         )
 
     def add_item(self, item: ItemIn) -> str:
@@ -367,6 +429,131 @@ class Wellkept(System):
 
     def parse_transcript(self, harness: str, data: bytes) -> Sequence[Message] | None:
         return [Message(m.role, m.text) for m in rollouts.read(data).messages] if harness == "codex" else None
+
+    def write_by(self, given: WriteIn) -> Reply:
+        """A page, a statement, or the new text of a statement, through the door that the writer has."""
+        writer, memory = _writer(given.by), self._memory
+        origin = given.origin or ("import" if given.by.door == "import" else None)
+        try:
+            if given.slug is not None:
+                told = Told(content_origin=origin, valid_at=_time(given.valid_from))
+                done = memory.put_page(given.source, given.slug, given.text, told=told, writer=writer, now=self._clock)
+                return _written(done, given.slug)
+            if given.of is not None:
+                return self._revise(given, writer)
+            done = memory.remember(
+                given.source,
+                given.text,
+                entity=given.entity,
+                replaces=given.replaces,
+                valid_from=_time(given.valid_from),
+                content_origin=origin,
+                writer=writer,
+                now=self._clock,
+            )
+            return _written(done, f"fact:{done.facts[0]}" if done.facts else None)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+
+    def _revise(self, given: WriteIn, writer: Writer) -> Reply:
+        done = self._memory.correct(
+            *(given.source, given.of or "", "revise"),
+            replacement=given.text,
+            preview=False,
+            writer=writer,
+            now=self._clock,
+        )
+        return Reply(done.created or given.of, "guarded" if done.status == "guarded" else "kept")
+
+    def rows(self, query: RowQuery) -> Sequence[ItemRow]:
+        """What its doors answer, as the JSON that all of them share: each thing with the label that stands on it."""
+        memory, then = self._memory, _time(query.as_of)
+        if query.known_at is not None:
+            raise Unsupported("known_at")
+        found: object
+        match query.surface:
+            case "stored":
+                found = memory.export(query.source)
+            case "page":
+                try:
+                    found = (memory.get_page(query.source, query.query),)
+                except NotFound:
+                    found = ()
+            case "search":
+                found = memory.search(query.source, query.query, query.limit)
+            case _:
+                history = query.surface == "history"
+                found = memory.recall(query.source, query.query, limit=query.limit, as_of=then, include_history=history)
+        told = wire.answer(found, "items")
+        return [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
+
+    def forget(self, asked: ForgetIn) -> Reply:
+        if asked.mode != "expire":
+            self._backup[asked.source] = list(self._memory.export(asked.source))
+        if asked.by.door in ("tty", "cli") and asked.mode != "expire":
+            return self._purge_by_command(asked)
+        try:
+            if asked.mode == "purge":
+                self._memory.purge(asked.source, asked.ids, writer=_writer(asked.by), now=self._clock)
+            elif asked.mode == "lift":
+                return Reply(outcome="refused", why="a lift is a command of the owner's terminal")
+            done = self._memory.forget(asked.source, asked.ids, writer=_writer(asked.by), now=self._clock)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+        except NotFound as error:
+            return Reply(outcome="not_found", why=str(error))
+        return Reply(outcome="guarded" if done.guarded else "done")
+
+    def _purge_by_command(self, asked: ForgetIn) -> Reply:
+        what = ("--lift", asked.receipt or "none") if asked.mode == "lift" else asked.ids
+        ran = self._commanded(("purge", *what, "--json", "--source", asked.source), asked.by, asked.challenge)
+        self._memory.store.index.forget_views()
+        told = _last_object(ran.text)
+        if told is None:
+            return Reply(outcome="refused", why=ran.text.strip()[-300:])
+        if asked.mode == "lift":
+            return Reply(outcome="done")
+        stores = {table for store in told["stores"] for table in _HOLDS.get(store["name"], (store["name"],))}
+        return Reply(outcome="done", receipt=Receipt(told["id"], told["status"], tuple(sorted(stores))))
+
+    def vouch(self, given: VouchIn) -> Reply:
+        if given.op != "confirm":
+            raise Unsupported(given.op)
+        if given.by.door in ("tty", "cli"):
+            ran = self._commanded(("confirm", given.id, "--source", given.source), given.by, given.challenge)
+            return Reply(given.id, "done") if ran.code == 0 else Reply(outcome="refused", why=ran.text.strip()[-300:])
+        try:
+            self._memory.confirm(given.source, given.id, writer=_writer(given.by), now=self._clock)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+        return Reply(given.id, "done")
+
+    def _commanded(self, words: Sequence[str], by: By, challenge: Challenge) -> Ran:
+        """The shipped command: at a terminal for who has one, with what the owner knows; by a pipe for anybody else."""
+        argv = [sys.executable, "-c", _CLI, *words, "--data-dir", str(self._home)]
+        self._owners.mkdir(mode=0o700, exist_ok=True)
+        env = _environment(self._owners)
+        passphrase = Passphrase(self._home / "passphrase.json")
+        if not passphrase.is_set():
+            passphrase.choose(_PASSPHRASE)
+        if by.door != "tty":
+            return by_a_pipe(argv, env, f"{_PASSPHRASE}\n")
+        return at_a_terminal(argv, env, lambda prompt: _typed(prompt, challenge))
+
+    def resync(self, given: ResyncIn) -> Reply:
+        """Restore an export from before, or bank a transcript again. There is no other sync here."""
+        if given.op == "restore":
+            self._memory.restore(self._backup.get(given.source, ()))
+        elif given.op == "transcript":
+            for path, text in given.files.items():
+                said = [Said("user", text, self._clock)]
+                self._memory.bank(given.source, path.removesuffix(".md"), said, now=self._clock)
+        else:
+            raise Unsupported(given.op)
+        return Reply()
+
+    def opening(self, source: str, goal: str) -> str:
+        return self._memory.context_pack(source, goal).markdown
 
     def hook_command(self, harness: str) -> Sequence[str]:
         self._undo_leftover()
@@ -552,6 +739,87 @@ class _Daemon:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+_CHANNELS: Mapping[Door, Channel] = {
+    "tty": "owner_tty",
+    "local": "owner_local",
+    "git": "owner_git",
+    "mcp": "agent_mcp",
+    "http": "agent_http",
+    "cli": "agent_cli",
+    "hook": "hook",
+    "connector:github": "connector",
+    "connector:mail": "connector",
+    "connector:web": "connector",
+    "import": "owner_tty",
+    "restore": "restore",
+    "peer": "peer",
+}
+"""Which door of the product stands for one of the bench's."""
+_HOLDS: Mapping[str, tuple[str, ...]] = {
+    "facts.text": ("facts", "facts_fts", "facts_fts_content"),
+    "facts.event_id": ("facts",),
+    "facts.entity": ("facts",),
+    "pages.content": ("pages", "page_texts", "chunks", "chunks_fts", "names", "timeline", "statements", "written_fts"),
+    "pages.told": ("pages",),
+    "pages.slug": ("pages",),
+    "journal.before": ("journal",),
+    "journal.because": ("journal",),
+    "replies.reply": ("replies",),
+}
+"""Which tables a store of its receipts stands for."""
+_KEY = Path(".config", "wellkept", "trust.key")
+_PASSPHRASE = "seven herons at low tide"  # noqa: S105 - of a memory that is thrown away
+_WORD = re.compile(r"Type (\w+) to ")
+
+
+def _writer(by: By) -> Writer:
+    return Writer(_CHANNELS[by.door], by.principal)
+
+
+def _written(done: WriteReceipt, kept: str | None) -> Reply:
+    if "guarded" in done.degraded:
+        return Reply(kept, "guarded")
+    return Reply(kept, "unchanged" if done.status == "unchanged" else "kept")
+
+
+def _labelled(row: Mapping[str, Any]) -> ItemRow:
+    """One thing of an answer, with the label that stands on it there."""
+    text = row.get("content") or row.get("text") or row.get("name") or ""
+    flags = tuple(row["flags"]) + ((f"integrity:{row['integrity']}",) if row.get("integrity") == "failed" else ())
+    made, later = row.get("created_at") or "", row.get("superseded_by")
+    return ItemRow(
+        row["id"], text, made=made, superseded_by=later, trust=row["trust"], status=row["status"], flags=flags
+    )
+
+
+def _typed(prompt: str, challenge: Challenge) -> str:
+    """What the person at the terminal types: the owner, somebody who does not know the passphrase, or nobody."""
+    if challenge == "absent":
+        return END_OF_INPUT
+    if word := _WORD.search(prompt):
+        return word.group(1) if challenge == "pass" else "nothing"
+    return _PASSPHRASE if challenge == "pass" else "not the passphrase"
+
+
+def _last_object(text: str) -> Any:
+    """The JSON object with which a command ended, if there is one."""
+    start = text.rfind("\n{\n") + 1
+    try:
+        return json.loads(text[start:] if start or text.startswith("{") else "")
+    except ValueError:
+        return None
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "WELLKEPT_EMBEDDER": "off",
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "PYTHONPATH": str(Path(wellkept.__file__).parents[1]),
+        "TERM": "dumb",
+    }
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from pathlib import Path
 
 import click
 
-from wellkept.cli.frame import common, opened, report, shown, visible, written
+from wellkept.cli.frame import at_a_terminal, common, opened, report, shown, visible, written
 from wellkept.errors import NeedsTerminal, Refused
 
 _LETTERS = "abcdefghjkmnpqrstuvwxyz"
@@ -41,11 +40,6 @@ def confirm(id: str, as_json: bool, source: str | None, data_dir: Path | None) -
             raise Refused("confirm: that was not the word; nothing was changed")
         receipt = shown(memory.confirm(scope, id))
     report(as_json, receipt, f"confirmed: {written(receipt)}")
-
-
-def at_a_terminal() -> bool:
-    """Whether a person may be asked: neither a pipe nor a file stands in for one."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def typed_back(what: str) -> bool:

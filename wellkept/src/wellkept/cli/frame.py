@@ -14,6 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
+    from wellkept.model import Channel
     from wellkept.settings import Settings
     from wellkept.verbs import Argument
 
@@ -73,6 +74,16 @@ def opened(source: str | None, data_dir: Path | None) -> Iterator[tuple[Memory, 
         memory.close()
 
 
+def at_a_terminal() -> bool:
+    """Whether a person may be asked: neither a pipe nor a file stands in for one."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def channel() -> Channel:
+    """The door that a command is: scripts, pipes and the shells of agents are less than a person at a terminal."""
+    return "owner_tty" if at_a_terminal() else "owner_local"
+
+
 def report(as_json: bool, found: object, text: str) -> None:
     """The one or the other form of an answer; an empty text prints nothing."""
     if as_json:
@@ -83,13 +94,14 @@ def report(as_json: bool, found: object, text: str) -> None:
 
 def ask(name: str, arguments: Mapping[str, object], source: str | None, data_dir: Path | None) -> dict[str, Any]:
     """What a verb answers the owner. Arguments that are None were not given."""
+    from wellkept.model import Writer
     from wellkept.verbs import Caller, call
 
     with opened(source, data_dir) as (memory, scope):
         given = {key: value for key, value in arguments.items() if value is not None}
         if name in ("recall", "search"):
             _catch_up(memory)
-        found = call(memory, name, given, Caller(scope, "owner"))
+        found = call(memory, name, given, Caller(scope, Writer(channel())))
         click.get_current_context().meta[_SCOPE] = scope
         if not any(scope == known.id for known in memory.store.sources()) and not getattr(memory, "also", ()):
             click.echo(f"wellkept: nothing was ever kept in source {scope!r}", err=True)

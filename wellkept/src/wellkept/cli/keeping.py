@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wellkept.cli.confirming import at_a_terminal, typed_back
+from wellkept.cli.confirming import typed_back
 from wellkept.cli.folder import check_size, markdown_below
 from wellkept.cli.frame import (
     BadFile,
     ask,
+    at_a_terminal,
+    channel,
     common,
     here,
     opened,
@@ -27,7 +29,7 @@ from wellkept.cli.frame import (
     written,
 )
 from wellkept.errors import InvalidInput
-from wellkept.model import Trust
+from wellkept.model import Trust, Writer
 
 if TYPE_CHECKING:
     from wellkept.model import Fact, Page
@@ -140,7 +142,7 @@ def _import_folder(directory: Path, again: bool, as_json: bool, source: str | No
                 if kept is not None and kept.status in ("expired", "deleted"):
                     forgotten.append(slug)
                     continue
-                counts[memory.put_page(scope, slug, content, again=again).status] += 1
+                counts[memory.put_page(scope, slug, content, again=again, writer=Writer(channel())).status] += 1
             except (InvalidInput, BadFile) as error:
                 refused.append(str(error) if isinstance(error, BadFile) else f"{path}: {error}")
     summary = [f"{count} {status}" for status, count in counts.items()]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.confirming import at_a_terminal
-from wellkept.cli.frame import common, opened, report, settings_of, shown, visible
+from wellkept.cli.frame import at_a_terminal, common, opened, report, settings_of, shown, visible
 from wellkept.errors import NeedsTerminal
 
 if TYPE_CHECKING:

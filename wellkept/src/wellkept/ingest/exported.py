@@ -40,6 +40,7 @@ class _Row:
     ended_because: str | None = None
     ended_reason: str | None = None
     ended_by: str | None = None
+    flags: tuple[str, ...] = ()
 
     def ended(self) -> Ended | None:
         if self.ended_because is None or (self.ended_by is None and self.ended_reason is None):
@@ -77,6 +78,7 @@ class _PageRow(_Row):
             updated_at=self.updated_at,
             created_at=self.created_at,
             told=told,
+            flags=self.flags,
             ended=self.ended(),
         )
 
@@ -112,6 +114,7 @@ class _FactRow(_Row):
             self.content_origin,
             self.expired_at,
             self.ended_because,
+            self.flags,
             self.ended(),
         )
 

@@ -63,7 +63,7 @@ def _put_page(store: Store, page: Page) -> bool:
     read, chunks, names = parse_page(
         page.source, page.slug, page.content, trust=page.trust, now=page.updated_at or _EPOCH
     )
-    times = {"updated_at": page.updated_at, "created_at": page.created_at, "told": page.told}
+    times = {"updated_at": page.updated_at, "created_at": page.created_at, "told": page.told, "flags": page.flags}
     fresh = replace(read, **times)  # type: ignore[arg-type]
     said = turns_of(page.content) if page.slug.startswith(FOLDER) and page.type == "conversation" else ()
     if said:

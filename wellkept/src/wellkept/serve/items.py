@@ -68,7 +68,7 @@ def put(memory: Memory, caller: Caller, entity: Entity) -> dict[str, Any]:
     if entity.told.source_id is not None:
         check_name("source_id", entity.told.source_id)
     receipt = memory.put_page(
-        caller.source, entity.slug, entity.markdown, told=entity.told, actor=caller.actor, now=caller.now
+        caller.source, entity.slug, entity.markdown, told=entity.told, writer=caller.writer, now=caller.now
     )
     guarded = "guarded" in receipt.degraded
     status = "guarded" if guarded else "duplicate" if receipt.status == "unchanged" else receipt.status

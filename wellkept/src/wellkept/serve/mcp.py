@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from wellkept import __version__, verbs
 from wellkept.errors import NotFound, WellkeptError
+from wellkept.model import Writer
 from wellkept.serve.routes import Desk
 from wellkept.together import seen
 from wellkept.verbs import VERBS, Caller, Verb
@@ -67,7 +68,7 @@ async def _list_tools(context: Any, params: types.PaginatedRequestParams | None)
 
 async def _call_tool(desk: Desk, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
     token = context.request.scope["wellkept.token"]
-    caller = Caller(token.source, "agent", token.principal, frozenset(token.scopes), desk.clock())
+    caller = Caller(token.source, Writer("agent_mcp", token.principal), frozenset(token.scopes), desk.clock())
     try:
         if params.name in VERBS and "mcp" not in VERBS[params.name].doors:
             raise NotFound(f"there is no tool {params.name!r}")

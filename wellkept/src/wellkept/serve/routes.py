@@ -10,6 +10,7 @@ from typing import Any
 from wellkept import __version__, verbs
 from wellkept.errors import InvalidInput, NotFound, StoreUnavailable, WellkeptError
 from wellkept.memory import Memory
+from wellkept.model import Writer
 from wellkept.serve import items
 from wellkept.serve.tokens import Token, Tokens
 from wellkept.together import seen
@@ -314,7 +315,7 @@ ROUTES: tuple[Route, ...] = (
 
 def ask(desk: Desk, route: Route, token: Token, given: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a route to the holder of a token. Raises what every door raises."""
-    caller = Caller(token.source, "agent", token.principal, frozenset(token.scopes), desk.clock())
+    caller = Caller(token.source, Writer("agent_http", token.principal), frozenset(token.scopes), desk.clock())
     verbs.allow(route.takes.effect, caller, route.name)
     named = {route.renamed.get(name, name): value for name, value in given.items()}
     desk = replace(desk, memory=seen(desk.memory, token.also))

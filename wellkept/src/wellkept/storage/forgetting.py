@@ -62,7 +62,7 @@ NO_CLAIM = frozenset(
     "facts.status facts.told_by facts.content_origin facts.ended_because names.source names.kind journal.source "
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
-    "journal.actor statements.source "
+    "journal.actor statements.source pages.flags facts.flags "
     "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""

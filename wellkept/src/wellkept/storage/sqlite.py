@@ -115,18 +115,18 @@ _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "categories", "L* M* N* Co"])
 
 _PAGES = """source, slug, title, content, body, type, summary, aliases, status, superseded_by, trust, updated_at,
-  created_at, valid_at, content_origin, source_id, url, metadata,
+  created_at, valid_at, content_origin, source_id, url, metadata, flags,
   (SELECT json_group_array(json_array(date, text) ORDER BY ordinal) FROM timeline WHERE page_id = pages.id)
   FROM pages JOIN page_texts ON page_id = pages.id"""
 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, content_origin,
-  expired_at, ended_because"""
+  expired_at, ended_because, flags"""
 
 _ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
-  aliases, summary, created_at, valid_at, content_origin, source_id, url, metadata)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  aliases, summary, created_at, valid_at, content_origin, source_id, url, metadata, flags)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (source, slug) DO NOTHING
 RETURNING id
 """
@@ -134,7 +134,7 @@ RETURNING id
 _REPLACE_PAGE = """
 UPDATE pages SET title = ?, type = ?, status = ?, trust = ?, superseded_by = ?, updated_at = ?, chunk_count = ?,
   chunk_chars = ?, aliases = ?, summary = ?, created_at = ?, valid_at = ?, content_origin = ?, source_id = ?, url = ?,
-  metadata = ?
+  metadata = ?, flags = ?
 WHERE source = ? AND slug = ?
 """
 
@@ -292,15 +292,16 @@ SELECT held, {_FACT_COLUMNS} FROM saying CROSS JOIN facts ON id = fact WHERE sou
 
 _ADD_FACT = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
-  event_id, quote_start, quote_end, content_origin, source, session_page, text_hash, entity, status, recorded_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
+  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, status, recorded_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?)
 RETURNING id
 """
 
 _ADD_FACT_AS = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
-  event_id, quote_start, quote_end, content_origin, source, session_page, text_hash, entity, status, recorded_at, id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)
+  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, status, recorded_at,
+  id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)
 RETURNING id
 """
 
@@ -315,7 +316,8 @@ LIMIT 1
 
 _RETELL_FACT = """
 UPDATE facts SET text = ?, mention = ?, kind = ?, confidence = ?, trust = ?, valid_from = ?, valid_until = ?,
-  told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?, content_origin = ?
+  told_by = ?, told_in = ?, told_slug = ?, event_id = ?, quote_start = ?, quote_end = ?, content_origin = ?,
+  flags = ?
 WHERE id = ?
 """
 
@@ -567,6 +569,7 @@ class SqliteStore:
             page.summary,
             _moment("created_at", page.created_at),
             *_page_told(page.told),
+            " ".join(page.flags),
         )
         with self.transaction():
             self._names_written += 1
@@ -1434,6 +1437,7 @@ def _told(fact: Fact) -> _Values:
         start,
         end,
         fact.content_origin,
+        " ".join(fact.flags),
     )
 
 
@@ -1444,7 +1448,7 @@ def _page_told(told: Told) -> _Values:
 
 def _page(row: _Row) -> Page:
     source, slug, title, content, body, type_, summary, aliases, status, superseded_by, trust, updated_at, *rest = row
-    created_at, valid_at, content_origin, source_id, url, metadata, timeline = rest
+    created_at, valid_at, content_origin, source_id, url, metadata, flags, timeline = rest
     said = json.loads(metadata) if metadata else {}
     return Page(
         source=source,
@@ -1462,6 +1466,7 @@ def _page(row: _Row) -> Page:
         updated_at=_datetime(updated_at),
         created_at=_datetime(created_at),
         told=Told(cast(ContentOrigin | None, content_origin), source_id, url, _datetime(valid_at), said),
+        flags=tuple(flags.split()),
     )
 
 
@@ -1483,7 +1488,7 @@ def _statement(row: _Row) -> Statement:
 
 def _fact(row: _Row) -> Fact:
     fact_id, source, text, entity, kind, told_by, told_in, told_slug, event_id, start, end, mention, *rest = row
-    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why = rest
+    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why, flags = rest
     span = None if start is None else (start, end)
     return Fact(
         id=fact_id,
@@ -1503,4 +1508,5 @@ def _fact(row: _Row) -> Fact:
         content_origin=cast(ContentOrigin | None, origin),
         expired_at=_datetime(ended_at),
         ended_because=why,
+        flags=tuple(flags.split()),
     )

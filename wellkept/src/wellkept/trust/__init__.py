@@ -2,35 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from wellkept.errors import InvalidInput
-from wellkept.model import CONTENT_ORIGINS, ContentOrigin, Fact, Hit, Page, Pointer, Said, Status, Trust
+from wellkept.model import (
+    CHANNELS,
+    CONTENT_ORIGINS,
+    Channel,
+    ContentOrigin,
+    Fact,
+    Hit,
+    Page,
+    Pointer,
+    Said,
+    Status,
+    Trust,
+    Writer,
+)
 
-Actor = Literal["owner", "agent", "external"]
+_E, _A, _U = Trust.EXTERNAL_UNTRUSTED, Trust.AGENT_WRITTEN, Trust.USER_WRITTEN
+_AGENT = {"user_said": _A, "agent_inferred": _A, "document": _E, "tool_output": _E, "import": _E, "derived": _A}
+CEILINGS: Mapping[Channel, Mapping[str, Trust | None]] = {
+    # Somebody at a terminal.
+    "owner_tty": {
+        "user_said": _U, "agent_inferred": _A, "document": _U, "tool_output": _E, "import": _E, "derived": _U,
+    },
+    # The owner's user id without a terminal: scripts, pipes, the shells of agents.
+    "owner_local": {
+        "user_said": _A, "agent_inferred": _A, "document": _A, "tool_output": _E, "import": _E, "derived": _A,
+    },
+    # Files of a folder that was bound at a terminal.
+    "owner_git": {
+        "user_said": None, "agent_inferred": None, "document": _U, "tool_output": _E, "import": None, "derived": _U,
+    },
+    "hook": {
+        "user_said": _A, "agent_inferred": _A, "document": _E, "tool_output": _E, "import": None, "derived": _A,
+    },
+    "agent_mcp": _AGENT,
+    "agent_http": _AGENT,
+    "agent_cli": _AGENT,
+    "connector": dict.fromkeys(CONTENT_ORIGINS, _E),
+    # Another installation.
+    "peer": _AGENT,
+    # What an own backup says of itself is looked at row by row; what cannot be shown is from outside.
+    "restore": dict.fromkeys(CONTENT_ORIGINS, _E),
+    # A job of wellkept's own writes what it derived, and nothing else.
+    "maintenance": {**dict.fromkeys(CONTENT_ORIGINS, None), "derived": _U},
+}  # fmt: skip
+"""The most trust that a text can have, by the door that it came through and where its writer says it is from.
 
-_U, _A, _E = Trust.USER_WRITTEN, Trust.AGENT_WRITTEN, Trust.EXTERNAL_UNTRUSTED
-CEILINGS: Mapping[str, Mapping[str, Trust]] = {
-    "owner": {"user_said": _U, "agent_inferred": _A, "document": _U, "tool_output": _E, "import": _E},
-    "agent": {"user_said": _A, "agent_inferred": _A, "document": _E, "tool_output": _E, "import": _E},
-    "external": dict.fromkeys(CONTENT_ORIGINS, _E),
+None is refused. It is never `user_confirmed`: that is the owner's word on one text and is not written.
+"""
+
+UNSAID: Mapping[Channel, ContentOrigin] = {
+    "owner_tty": "user_said",
+    "owner_local": "agent_inferred",
+    "owner_git": "document",
+    "hook": "agent_inferred",
+    "agent_mcp": "agent_inferred",
+    "agent_http": "agent_inferred",
+    "agent_cli": "agent_inferred",
+    "connector": "document",
+    "peer": "document",
+    "restore": "import",
+    "maintenance": "derived",
 }
-"""The most trust that a writer's text can have, by where the writer says it is from. Never `user_confirmed`."""
+"""Where a text is from whose writer does not say."""
 
-_UNSAID: Mapping[str, Trust] = {"owner": _U, "agent": _A, "external": _E}
+OWNERS: frozenset[Channel] = frozenset({"owner_tty"})
+"""Who may do what only the owner may."""
 
 
-def admitted(actor: str, origin: ContentOrigin | None) -> Trust:
-    """The tier of what this actor writes. A claim about its origin can lower the tier and never raises it."""
-    if actor not in get_args(Actor):
-        raise InvalidInput("actor", f"is {actor!r}; use one of {', '.join(get_args(Actor))}")
-    if origin is None:
-        return _UNSAID[actor]
-    if origin not in CONTENT_ORIGINS:
+def admitted(writer: Writer, origin: ContentOrigin | None, lineage: Collection[Trust] = ()) -> Trust:
+    """The tier of what is written: the least of the door's ceiling and of all that it was made from, `lineage`.
+
+    What a writer says of a text's origin can lower the tier and never raises it. InvalidInput for an origin that the
+    door cannot have.
+    """
+    if writer.channel not in CHANNELS:
+        raise InvalidInput("channel", f"is {writer.channel!r}; use one of {', '.join(CHANNELS)}")
+    if origin is not None and origin not in CONTENT_ORIGINS:
         raise InvalidInput("content_origin", f"is {origin!r}; use one of {', '.join(CONTENT_ORIGINS)}")
-    return CEILINGS[actor][origin]
+    said = UNSAID[writer.channel] if origin is None else origin
+    ceiling = CEILINGS[writer.channel][said]
+    if ceiling is None:
+        able = [name for name, tier in CEILINGS[writer.channel].items() if tier is not None]
+        raise InvalidInput("content_origin", f"is {said!r}, which {writer.channel} has not; use {' or '.join(able)}")
+    if said == "derived" and not lineage:
+        return _E
+    return min((ceiling, *lineage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +112,6 @@ def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
     """The label of one item: always that of the item itself, never of the list it stands in."""
     origin = item.told.content_origin if isinstance(item, Page) else getattr(item, "content_origin", None)
     status: Status = item.status if isinstance(item, Page | Fact) else "active"
+    flags = item.flags if isinstance(item, Page | Fact) else ()
     tier = item.trust
-    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status)
+    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status, flags)
