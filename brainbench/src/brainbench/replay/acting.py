@@ -455,7 +455,7 @@ class Acting:
                 yield self._shown(source, "recall", query)
                 if whole:
                     yield self._shown(source, "search", query)
-                    yield from self._over_time(source, query)
+                    yield from self._over_time(source, query) if "state-resolution" in self.fixture.suites else ()
             if whole:
                 for slug in dict.fromkeys(thing.slug for thing in self.known.every if thing.slug is not None):
                     yield self._shown(source, "page", slug)
