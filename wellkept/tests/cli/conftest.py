@@ -1,4 +1,4 @@
-"""A person's command line: through a pipe, and at a terminal of its own."""
+"""Commands as they are typed: through a pipe, and at a terminal by a person."""
 
 import os
 import pty

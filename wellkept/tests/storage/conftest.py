@@ -9,7 +9,7 @@ import pytest
 from wellkept.storage.schema import migrations
 from wellkept.storage.sealing import guards
 
-_SEALS = next(step.number for step in migrations() if step.name == "0014_seals.sql")
+_SEALS = next(step.number for step in migrations() if step.name == "0015_seals.sql")
 UNDO: Mapping[int, Sequence[str]] = {
     _SEALS: (
         *(f"DROP TRIGGER {name}" for name in guards()),
@@ -17,6 +17,8 @@ UNDO: Mapping[int, Sequence[str]] = {
         "DROP TABLE heads",
         "DROP TABLE seals",
     ),
+    14: ("DROP TABLE cursors", "DROP TABLE folder_files", "DROP TABLE folders"),
+    13: tuple(f"DROP INDEX {name}" for name in ("statements_placed", "pages_in_reach")),
     12: ("DROP TABLE holds", "DROP TABLE modes", "DROP INDEX journal_of_writer"),
     11: ("ALTER TABLE pages DROP COLUMN flags", "ALTER TABLE facts DROP COLUMN flags"),
     10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),
