@@ -140,6 +140,8 @@ def sync(
         raise NotFound(
             f"{folder.path} is not there; nothing was changed. Bring it back, or: wellkept sync remove {folder.name}"
         )
+    if memory.store.sealing.of_table("folders", folder.source) == "failed":
+        raise Refused("something else changed which folders are bound; nothing was kept. See: wellkept doctor --verify")
     done = Synced(folder.name, folder.source, dry_run=dry_run)
     git = _git(folder, done)
     done.head = None if git is None else git.head()

@@ -18,6 +18,7 @@ from wellkept.memory import Memory
 from wellkept.model import OUTSIDE, Fact, Message, Page, Trust
 from wellkept.storage import ROLLED_BACK, UNVERIFIED, open_store, sealing
 from wellkept.storage.sealing import NOT_SEALED, PARTS, SEALED, guards
+from wellkept.sync import bind, bound, sync
 from wellkept.trust import label
 from wellkept.trust.gate import Count, Keeper, key_file
 
@@ -100,6 +101,7 @@ WRITES = {
     "statements": ("UPDATE statements SET text = 'x'",),
     "tombstones": ("DELETE FROM tombstones",),
     "holds": ("DELETE FROM holds",),
+    "folders": ("UPDATE folders SET path = '/'",),
     "modes": ("DELETE FROM modes", "INSERT INTO modes VALUES ('external_mode', 'flag')"),
     "seals": ("DELETE FROM seals", "INSERT OR REPLACE INTO seals SELECT * FROM seals"),
     "heads": ("UPDATE heads SET count = 0",),
@@ -701,3 +703,17 @@ def test_what_is_held_is_sealed(memory: Memory, tamper: Tamper) -> None:
     assert memory.verified().rows == 6
     tamper("UPDATE holds SET principal = 'owner'")
     assert failing(memory) == ["hold:1"]
+
+
+def test_a_folder_that_something_else_bound_is_not_read(memory: Memory, tamper: Tamper, tmp_path: Path) -> None:
+    for name in ("notes", "theirs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text(f"# Of {name}\n")
+    folder = bind(memory, "default", tmp_path / "notes")
+    assert sync(memory, folder).created == 1
+    assert failing(memory) == []
+    tamper(f"UPDATE folders SET path = '{tmp_path / 'theirs'}'")
+    (moved,) = bound(memory)
+    with pytest.raises(Refused, match="something else changed which folders are bound"):
+        sync(memory, moved)
+    assert failing(memory) == ["folder:notes"]

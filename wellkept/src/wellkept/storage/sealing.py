@@ -63,6 +63,7 @@ SEALED: Mapping[str, Sealed] = {
         "content_origin ended_because flags".split())),
     "tombstones": Sealed("claim", tuple("source claim first words purge at".split()), tier=None),
     "holds": Sealed("id", tuple("id source at channel principal kind request bytes flags".split()), tier=None),
+    "folders": Sealed("name", tuple("name source path signers head at".split()), tier=None),
     "modes": Sealed("name", tuple("name value".split()), source=None, tier=None),
 }  # fmt: skip
 """Every table whose rows have seals."""
