@@ -18,6 +18,7 @@ from wellkept.model import (
     Change,
     Chunk,
     Fact,
+    HeldWrite,
     Hit,
     Item,
     Mark,
@@ -30,6 +31,7 @@ from wellkept.model import (
     Source,
     Stated,
     Statement,
+    Trust,
     Usage,
     Use,
 )
@@ -200,6 +202,134 @@ class Forgetting(Protocol):
         """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
 
 
+class Holding(Protocol):
+    """What the gate needs of an engine. What changes it is called within a transaction of the store."""
+
+    def hold(self, write: HeldWrite) -> int:
+        """Keep it, and give its number."""
+
+    def size(self, source: str) -> tuple[int, int]:
+        """How many writes of the source are held, and their bytes."""
+
+    def held(self, source: str, after: int = 0, limit: int = 100) -> tuple[HeldWrite, ...]:
+        """What is held of the source beyond a number, oldest first."""
+
+    def one(self, source: str, number: int) -> HeldWrite | None:
+        """One held write."""
+
+    def drop(self, source: str, number: int) -> bool:
+        """Take one out; whether it was there."""
+
+    def drop_older(self, moment: datetime) -> int:
+        """Take out what nobody has looked at since; how many."""
+
+    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
+        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
+
+    def modes(self) -> Mapping[str, str]:
+        """How strict the gate is, where that was said."""
+
+    def set_mode(self, name: str, value: str) -> None:
+        """Say how strict the gate is."""
+
+
+Standing = Literal["kept", "gone", "going"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of notes that its owner bound to a source.
+
+    `signers` says whose signatures commits need: None nobody's, "" those of the owner's keyring, else the path of a
+    file of allowed signers. `head` is where its history stood when it was last read.
+    """
+
+    name: str
+    source: str
+    path: str
+    at: datetime
+    signers: str | None = None
+    head: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFile:
+    """What a sync made of a file: its page, the SHA-256 of that page as it was kept, and how it stands.
+
+    Without a digest it is looked at anew. "gone": the page ended when the file went; "going": the page was forgotten
+    for good, and the file is still to be removed.
+    """
+
+    path: str
+    slug: str
+    digest: bytes | None
+    standing: Standing = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a list of another service was read: the newest change, and its mark for "nothing changed since"."""
+
+    at: datetime | None
+    etag: str | None
+
+
+class Folders(Protocol):
+    """Which folders are bound, what was made of their files, and how far other services were read.
+
+    What changes them is called within a transaction.
+    """
+
+    def all(self) -> tuple[Folder, ...]:
+        """Every bound folder, by name."""
+
+    def bind(self, folder: Folder) -> None:
+        """Keep that the folder is bound; its name and path are free."""
+
+    def unbind(self, name: str) -> None:
+        """Forget a folder and what was made of its files. Pages stay."""
+
+    def reached(self, name: str, head: str | None) -> None:
+        """Keep where the history of the folder stood when it was read."""
+
+    def files(self, name: str) -> tuple[FolderFile, ...]:
+        """What a sync made of the files of a folder, by path."""
+
+    def keep(self, name: str, file: FolderFile) -> None:
+        """Keep what was made of one file, in the place of what was kept of it."""
+
+    def drop(self, name: str, path: str) -> None:
+        """Keep nothing of one file any more."""
+
+    def holder(self, source: str, slug: str) -> tuple[str, str] | None:
+        """The folder and the path of the file that a page of the source is kept from, if one is."""
+
+    def read_anew(self, source: str) -> None:
+        """Let every file of the folders of a source be looked at again by the next sync."""
+
+    def let_go(self, source: str, slug: str) -> None:
+        """Keep that the files of a page are to be removed."""
+
+    def holds_below(self, source: str, tier: Trust) -> bool:
+        """Whether the source holds any page or fact of a lower tier, ended or not."""
+
+    def pages_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Pages of these tiers that hold all the words near each other, ended or not: tier and content."""
+
+    def facts_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Facts of these tiers that hold any of the words, ended or not: tier and text."""
+
+    def cursor(self, source: str, name: str) -> Cursor | None:
+        """How far a list was read for a source; None where it never was."""
+
+    def reach(self, source: str, name: str, cursor: Cursor) -> None:
+        """Keep how far a list was read."""
+
+
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
 
@@ -214,6 +344,14 @@ class Store(Protocol):
     def forgetting(self) -> Forgetting:
         """What forgetting for good needs."""
 
+    @property
+    def holding(self) -> Holding:
+        """What is held back, and how strict the gate is."""
+
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
 
@@ -224,7 +362,12 @@ class Store(Protocol):
         """All sources, by id."""
 
     def put_page(
-        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+        self,
+        page: Page,
+        chunks: Sequence[Chunk],
+        names: Sequence[Name],
+        statements: Sequence[Statement] = (),
+        by: str | None = None,
     ) -> None:
         """Create or replace the page with its chunks, names, aliases, timeline and what is stated there."""
 
@@ -278,7 +421,9 @@ class Store(Protocol):
     def newest_statements(self, source: str, since: datetime, limit: int) -> tuple[Statement, ...]:
         """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
 
-    def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
+    def put_facts(
+        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+    ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id. Active facts
