@@ -181,7 +181,7 @@ def _compound(short: str, long: str, compounds: bool) -> float:
 
 
 def _surely_another(key: str, word: str) -> bool:
-    """Whether a word has no `likeness` with a key of ASCII letters, as its first three letters and last ones tell."""
+    """Whether a word surely has no `likeness` with a key of ASCII letters: neither begins nor ends as it does."""
     return word.isascii() and not word.startswith(key[:3]) and not word.endswith(key) and not key.endswith(word)
 
 

@@ -35,7 +35,8 @@ MOST_SAID = 2
 """So many statements at most are brought to a turn."""
 MOST_HOLDING = 256
 """A word that more statements hold tells none of them from the others."""
-_READ = 16
+READ = 16
+"""So many statements at most are read."""
 _HELD, _HELD_STRETCH = 0.5, 0.6
 _MOST_MASS = 3.0
 _LONGEST_BEGINNING = 4
@@ -146,11 +147,11 @@ class _Asked:
                 rough[number] += weight
         # Where enough hold more than all common words together count, only those of them matter that are among these.
         most = sum(weight for weight, _ in common)
-        enough = sum(held > most for held in rough.values()) >= _READ
+        enough = sum(held > most for held in rough.values()) >= READ
         for weight, numbers in common:
             for number in numbers.intersection(rough) if enough else numbers:
                 rough[number] += weight
-        return [number for _, number in nlargest(_READ, zip(rough.values(), rough, strict=True))]
+        return [number for _, number in nlargest(READ, zip(rough.values(), rough, strict=True))]
 
     def rarity(self, held: Iterable[Term]) -> Mapping[Term, float]:
         """How telling each of the terms is where a statement holds them all: few may hold what many hold one of."""

@@ -142,6 +142,7 @@ class SqliteIndex:
         self._store = store
         self._views: dict[str, View] = {}
         self._common: dict[str, _Common] = {}
+        self._common_places = 0
         self._facts: dict[str, Signs] = {}
 
     @contextmanager
@@ -178,6 +179,7 @@ class SqliteIndex:
             return _listed(self._store.select(_PLACES, (token,)))
         state = self._word_state()
         known = self._common.pop(token, None)
+        self._common_places -= 0 if known is None else len(known.places)
         if known is None or known.state[0] != state[0]:
             places = _listed(self._store.select(_PLACES, (token,)))
         else:
@@ -198,9 +200,10 @@ class SqliteIndex:
 
     def _keep(self, token: str, common: _Common) -> None:
         self._common[token] = common
-        while sum(len(one.places) for one in self._common.values()) > _COMMON_PLACES:
+        self._common_places += len(common.places)
+        while self._common_places > _COMMON_PLACES:
             # The one that was not asked for the longest.
-            del self._common[next(iter(self._common))]
+            self._common_places -= len(self._common.pop(next(iter(self._common))).places)
 
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
@@ -212,6 +215,7 @@ class SqliteIndex:
         """Read everything anew the next time: for whoever put another file in the place of this one."""
         self._views.clear()
         self._common.clear()
+        self._common_places = 0
         self._facts.clear()
 
     # -- vectors
@@ -229,8 +233,9 @@ class SqliteIndex:
         )
         if not rows:
             return np.array([], np.int64), np.zeros((0, 0), np.float32)
-        flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(-1, self._dimension())
-        counts = [len(row[1]) // flat[0].nbytes for row in rows]
+        flat = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(-1, self._dimension())
+        width = flat.itemsize * flat.shape[1]
+        counts = [len(row[1]) // width for row in rows]
         return np.repeat(np.array([row[0] for row in rows], np.int64), counts), flat
 
     def _dimension(self) -> int:
