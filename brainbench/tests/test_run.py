@@ -79,7 +79,10 @@ def test_the_hash_of_the_corpus_counts_the_holdout_whether_or_not_it_is_played(m
 def test_filters_that_leave_nothing_are_no_pass(mini: Path) -> None:
     with pytest.raises(NothingMeasured, match="no cell applies: bm25"):
         measure(chosen(mini, suite="write-back"))  # type: ignore[arg-type]
-    carried = "--harness, --suite: the direct seam carries write-back, continuity, trust, state-resolution, deletion, not know-to-ask: that is asked through"
+    carried = (
+        "--harness, --suite: the direct seam carries write-back, continuity, trust, state-resolution, deletion, "
+        "not know-to-ask: that is asked through"
+    )
     with pytest.raises(NothingMeasured, match=f"^{carried} openclaw, claude-code, codex$"):
         measure(chosen(mini, suite="know-to-ask", harness="direct"))  # type: ignore[arg-type]
     for path in (mini / "fixtures").iterdir():
