@@ -67,6 +67,20 @@ BREAKS: Mapping[str, str] = {
     "nothing-persisted": "brainbench.systems.broken:NothingPersisted",
     "pointers-only": "brainbench.systems.broken:PointersOnly",
     "one-source": "brainbench.systems.broken:OneSource",
+    "as-the-owner": "brainbench.systems.loosened:AsTheOwner",
+    "anybody-vouches": "brainbench.systems.loosened:AnybodyVouches",
+    "one-tier": "brainbench.systems.loosened:OneTier",
+    "unlabelled": "brainbench.systems.loosened:Unlabelled",
+    "unflagged": "brainbench.systems.loosened:Unflagged",
+    "closes-both": "brainbench.systems.loosened:ClosesBoth",
+    "ever-current": "brainbench.systems.loosened:EverCurrent",
+    "no-history": "brainbench.systems.loosened:NoHistory",
+    "hides-only": "brainbench.systems.loosened:HidesOnly",
+    "short-receipt": "brainbench.systems.loosened:ShortReceipt",
+    "unremembering": "brainbench.systems.loosened:Unremembering",
+    "open-gate": "brainbench.systems.loosened:OpenGate",
+    "holds-all": "brainbench.systems.loosened:HoldsAll",
+    "bare": "brainbench.systems.loosened:Bare",
 }
 """What can be put around any system: `degraded:bm25` is bm25 with the break of that name."""
 UNBOUNDED = frozenset({"full-context"})
