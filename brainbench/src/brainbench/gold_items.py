@@ -63,6 +63,7 @@ class GoldItem:
     event: int | None = None
     accept: Literal["refused", "detected"] = "refused"
     forms: tuple[str, ...] = ()
+    query: str = ""
     as_of: str | None = None
     known_at: str | None = None
     arm: Literal["external", "agent"] = "external"
@@ -159,6 +160,7 @@ def gold_item(value: Mapping[str, Any]) -> GoldItem:
         event=whole(value.get("event")),
         accept=value.get("accept", "refused"),
         forms=tuple(listed(value, "forms")),
+        query=value.get("query", ""),
         arm=value.get("arm", "external"),
         attack=value.get("class", ""),
         canary=value.get("canary", ""),

@@ -68,6 +68,8 @@ _RAW = (
     "base.commit(); print(base.total_changes - before)"
 )
 """A stranger's own connection to a database file, which prints how many rows it changed."""
+_NEVER_RUN = ("no such table", "no such column", "syntax error", "it changed no row", "incomplete input")
+"""What SQL says that does not fit a database: that refuses nothing."""
 _ROWS = tuple[ItemRow, ...]
 
 
@@ -317,7 +319,7 @@ class Acting:
 
     def _raw(self, sql: str) -> Reply:
         """SQL of a stranger on each database that has the table, by a process of its own."""
-        why = "no database took it"
+        why, refused = "there is no database", None
         for path in sorted(Path(self.run.directory).rglob("*")):
             if not path.is_file() or path.open("rb").read(16) != b"SQLite format 3\0":
                 continue
@@ -326,7 +328,11 @@ class Acting:
             if ran.returncode == 0 and int(ran.stdout or 0) > 0:
                 return Reply(outcome="done")
             why = (ran.stderr.strip().splitlines() or ["it changed no row"])[-1]
-        return Reply(outcome="refused", why=why)
+            if not any(words in why for words in _NEVER_RUN):
+                refused = why
+        if refused is None:
+            raise SystemFailure(f"the act on the stored file did not land: {why}")
+        return Reply(outcome="refused", why=refused)
 
     def _forget(self, event: Forget, source: str) -> tuple[Reply, str]:
         by, thing = _by(event), self._thing(event, source) if event.mode != "lift" or event.target.name else None

@@ -78,6 +78,12 @@ class Case:
         head, mark, body = write.content.partition("\n---\n")
         return body if mark and head.startswith("---") else write.content
 
+    def source_of(self, name: str | None) -> str:
+        """In which source a thing stands; the active one where nothing is named."""
+        every = (*self.fixture.setup, *self.fixture.events)
+        found = next((e for e in every if name is not None and getattr(e, "name", None) == name), None)
+        return (found.source if found is not None else None) or self.fixture.active_source
+
     def is_of(self, row: ItemRow, name: str | None) -> bool:
         """Whether a row is of a thing: by its id, or by its words where the memory gave none."""
         own = self.id_of(name)
@@ -87,10 +93,13 @@ class Case:
         return bool(text) and text in plain(row.text)
 
 
-def told(sight: Sight, surfaces: Sequence[str] | None = None) -> Iterator[tuple[Shown, ItemRow]]:
-    """What stood on these surfaces, all where none is named, as it is now."""
+def told(
+    sight: Sight, surfaces: Sequence[str] | None = None, source: str | None = None
+) -> Iterator[tuple[Shown, ItemRow]]:
+    """What stood on these surfaces as it is now, in one source; on all and in every one where none is named."""
     for shown in sight.shown:
-        if (surfaces is None or shown.surface in surfaces) and shown.as_of is None and shown.known_at is None:
+        there = (surfaces is None or shown.surface in surfaces) and source in (None, shown.source)
+        if there and shown.as_of is None and shown.known_at is None:
             for row in shown.rows:
                 yield shown, row
 

@@ -171,13 +171,20 @@ def _tables(data: bytes, wal: bytes, wanted: Sequence[str], unread: list[str], n
                 base.execute("PRAGMA trusted_schema=OFF")
                 _readable(base)
                 listed = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+                indexes = [table for table, sql in listed if "fts5" in str(sql).casefold()]
                 for table, sql in listed:
                     n = _rows(base, table, wanted, unread, name) or _words(base, table, sql or "", wanted)
+                    whole = next((index for index in indexes if _is_shadow(table, index)), table)
                     if n:
-                        found[table] = n
+                        found[whole] = max(n, found.get(whole, 0))
         except sqlite3.Error as error:
             unread.append(f"{name}: {error}")
     return found
+
+
+def _is_shadow(table: str, index: str) -> bool:
+    """Whether a table is one of those in which a word index keeps itself."""
+    return table.removeprefix(index) in ("_data", "_idx", "_content", "_docsize", "_config")
 
 
 def _readable(base: sqlite3.Connection) -> None:

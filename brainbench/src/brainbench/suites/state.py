@@ -21,14 +21,29 @@ def _needed(item: GoldItem, case: Case) -> Capability | None:
     return None
 
 
-def _recalled(case: Case, sight: Sight, item: GoldItem) -> list[tuple[Shown, ItemRow]] | None:
-    """What recall gave of the moment that an item speaks of; None where it was not asked."""
-    if item.as_of is None and item.known_at is None:
-        return list(told(sight, ("recall",)))
+Rows = list[tuple[Shown, ItemRow]]
+UNASKED = "recall was not asked of that moment"
+
+
+def _recalled(case: Case, sight: Sight, item: GoldItem) -> tuple[Rows, str | None]:
+    """What recall gave of the moment that an item speaks of, in its source, or why nothing was heard."""
     moments = sorted({t for e in case.fixture.events for t in (e.ts, getattr(e, "valid_from", None)) if t})
     wanted = [_last(moments, moment) for moment in (item.as_of, item.known_at)]
-    asked = [shown for shown in sight.shown if shown.surface == "recall" and [shown.as_of, shown.known_at] == wanted]
-    return [(shown, row) for shown in asked for row in shown.rows] if asked else None
+    source = case.source_of(item.name)
+    asked = [
+        shown
+        for shown in sight.shown
+        if shown.surface == "recall" and shown.source == source and [shown.as_of, shown.known_at] == wanted
+    ]
+    rows = [(shown, row) for shown in asked for row in shown.rows]
+    return rows, None if rows else next((s.error for s in asked if s.error), None if asked else UNASKED)
+
+
+def _for_query(rows: Rows, item: GoldItem, case: Case) -> Rows:
+    """What came for the query of an item, where the script asks that; else for any."""
+    own = [(shown, row) for shown, row in rows if shown.query == item.query]
+    asked = any(getattr(e, "text", None) == item.query for e in case.fixture.events)
+    return own if asked else rows
 
 
 def _last(moments: list[str], moment: str | None) -> str | None:
@@ -45,13 +60,14 @@ def _current(case: Case, item: GoldItem) -> Iterator[Verdict | Control | Capabil
         yield needed
         return
     sight = case.sight(item.after)
-    rows = _recalled(case, sight, item)
+    every, unheard = _recalled(case, sight, item)
+    rows = _for_query(every, item, case)
     past = item.as_of is not None or item.known_at is not None
-    found = [row for _, row in rows or () if _is_said(row, item) and (past or is_live(row))]
+    found = [row for _, row in rows if _is_said(row, item) and (past or is_live(row))]
     own = [row for _, row in told(sight, ("stored",)) if item.name is not None and case.is_of(row, item.name)]
     stands = past or not own or any(is_live(row) for row in own)
-    error = sight.error or case.trouble(item.name) or ("recall was not asked of that moment" if rows is None else None)
-    seen = tuple(dict.fromkeys(row.text for _, row in rows or ()))
+    error = sight.error or case.trouble(item.name) or unheard
+    seen = tuple(dict.fromkeys(row.text for _, row in rows))
     n = int(bool(found) and stands and error is None)
     yield Verdict("current_fact_accuracy", n, seen, " or ".join(item.forms), error)
 
@@ -61,13 +77,13 @@ def _stale(case: Case, item: GoldItem) -> Iterator[Verdict | Control | Capabilit
         yield needed
         return
     sight = case.sight(item.after)
-    rows = _recalled(case, sight, item)
+    rows, unheard = _recalled(case, sight, item)
     past = item.as_of is not None or item.known_at is not None
-    found = [row for _, row in rows or () if _is_said(row, item) and (past or is_live(row))]
+    found = [row for _, row in rows if _is_said(row, item) and (past or is_live(row))]
     event = case.made.get(item.name or "")
     reply = case.sights[event].reply if event in case.sights else None
     unwritten = item.name is not None and (reply is None or reply.outcome in ("refused", "not_found"))
-    error = sight.error or case.trouble(item.name) or ("recall was not asked of that moment" if rows is None else None)
+    error = sight.error or case.trouble(item.name) or unheard
     seen = ("it was never written",) if unwritten else tuple(dict.fromkeys(row.text for row in found))
     n = int(bool(found) or unwritten or error is not None)
     yield Verdict("stale_surfaced_as_current", n, seen, f"not {' or '.join(item.forms)}", error)
@@ -78,7 +94,7 @@ def _history(case: Case, item: GoldItem) -> Iterator[Verdict | Control | Capabil
         yield Capability.HISTORY
         return
     sight = case.sight(item.after)
-    rows = [row for _, row in told(sight, ("stored", "history")) if _is_said(row, item)]
+    rows = [row for _, row in told(sight, ("stored", "history"), case.source_of(item.name)) if _is_said(row, item)]
     ended = [row for row in rows if row.status in _ENDED or row.superseded_by is not None]
     seen = tuple(dict.fromkeys(f"{row.status or 'no status'}: {row.text}" for row in rows))
     error = sight.error or case.trouble(item.name)

@@ -541,7 +541,11 @@ class Wellkept(System):
         return at_a_terminal(argv, env, lambda prompt: _typed(prompt, challenge))
 
     def resync(self, given: ResyncIn) -> Reply:
-        """Restore an export from before, or bank a transcript again. There is no other sync here."""
+        """Restore an export from before, bank a transcript again, or take what a peer writes. No other sync is here."""
+        if given.op == "peer":
+            for path, text in given.files.items():
+                reply = self.write_by(WriteIn(given.source, text, path, given.by, path.removesuffix(".md")))
+            return reply if given.files else Reply(outcome="not_found")
         if given.op == "restore":
             self._memory.restore(self._backup.get(given.source, ()))
         elif given.op == "transcript":
@@ -758,7 +762,7 @@ _CHANNELS: Mapping[Door, Channel] = {
 }
 """Which door of the product stands for one of the bench's."""
 _HOLDS: Mapping[str, tuple[str, ...]] = {
-    "facts.text": ("facts", "facts_fts", "facts_fts_content"),
+    "facts.text": ("facts", "facts_fts"),
     "facts.event_id": ("facts",),
     "facts.entity": ("facts",),
     "pages.content": ("pages", "page_texts", "chunks", "chunks_fts", "names", "timeline", "statements", "written_fts"),
