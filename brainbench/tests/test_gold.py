@@ -587,7 +587,7 @@ def test_a_sealed_corpus_is_valid_and_its_manifest_reads_back(tmp_path: Path) ->
         ),
         (lambda root: (root / "EXPECTATIONS.toml").unlink(), ['files["EXPECTATIONS.toml"]', "expectations_hash"]),
         (
-            lambda root: put(root, {}, {"a": native_gold(items=[])}),
+            lambda root: put(root, {}, {"a": native_gold(probes=[])}),
             ['files["gold/a.gold.json"]', "fixtures_hash"],
         ),
         (

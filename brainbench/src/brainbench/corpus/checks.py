@@ -20,7 +20,7 @@ from brainbench.corpus.markdown import has_front_matter
 from brainbench.corpus.shape import Finding, Rank, Steps, field_path, shown
 from brainbench.corpus.times import has_zone, utc
 from brainbench.corpus.words import folded, is_pronoun
-from brainbench.model import FACT_KINDS
+from brainbench.model import FACT_KINDS, ITEM_SUITES, V1_SUITES
 
 Findings = dict[str, list[Finding]]
 """What was found, by file."""
@@ -176,6 +176,7 @@ def _missing_times(value: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _native(value: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
     events = events_of(value)
+    yield from _mixed_suites(strings(value, "suites"))
     yield from _not_unique([((*steps, "event_id"), whole(e.get("event_id"))) for steps, e in events])
     yield from _sources(value, events)
     for steps, event in events:
@@ -183,6 +184,16 @@ def _native(value: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
     yield from _names(events)
     for i, fact in objects(value, "scripted_facts"):
         yield from _scripted_fact(("scripted_facts", i), fact, value)
+
+
+def _mixed_suites(suites: Sequence[str]) -> Iterator[tuple[Steps, str]]:
+    acts = [name for name in suites if name in ITEM_SUITES]
+    others = [name for name in suites if name in V1_SUITES]
+    if acts and others:
+        yield (
+            ("suites",),
+            f"{acts[0]} stands beside {others[0]}; a script of acts is judged by {', '.join(ITEM_SUITES)} only",
+        )
 
 
 def _sources(

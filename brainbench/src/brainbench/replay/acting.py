@@ -269,6 +269,8 @@ class Acting:
         )
         reply, deviation = self._give(given)
         thing.id = reply.id
+        if reply.id == _own_page(given):
+            thing.slug = reply.id
         return reply, deviation
 
     def _give(self, given: WriteIn) -> tuple[Reply, str]:
@@ -280,7 +282,7 @@ class Acting:
             changed = self.system.update_item(given.source, given.of, given.text)
             return Reply(changed, "kept" if changed is not None else "not_found"), told
         if Capability.PAGE_WRITE in self.can and (given.slug or not self.can & {Capability.ADD, Capability.FACT_WRITE}):
-            slug = given.slug or f"items/{given.name}"
+            slug = given.slug or _own_page(given)
             self.system.write_page(PageIn(given.source, slug, given.text, given.by.actor, given.ts))
             return Reply(slug), told
         if Capability.ADD in self.can:
@@ -321,7 +323,7 @@ class Acting:
         """SQL of a stranger on each database that has the table, by a process of its own."""
         why, refused = "there is no database", None
         for path in sorted(Path(self.run.directory).rglob("*")):
-            if not path.is_file() or path.open("rb").read(16) != b"SQLite format 3\0":
+            if not path.is_file() or not _is_database(path):
                 continue
             asked = json.dumps([str(path), sql])
             ran = subprocess.run([sys.executable, "-c", _RAW], input=asked, capture_output=True, text=True, timeout=30)
@@ -455,7 +457,7 @@ class Acting:
                 yield self._shown(source, "recall", query)
                 if whole:
                     yield self._shown(source, "search", query)
-                    yield from self._over_time(source, query)
+                    yield from self._over_time(source, query) if "state-resolution" in self.fixture.suites else ()
             if whole:
                 for slug in dict.fromkeys(thing.slug for thing in self.known.every if thing.slug is not None):
                     yield self._shown(source, "page", slug)
@@ -582,6 +584,16 @@ _PLAINLY: Mapping[Surface, Callable[[Acting, RowQuery], Iterator[ItemRow]]] = {
     "recall": Acting._plain_recall,
     "history": Acting._plain_history,
 }
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
+def _own_page(given: WriteIn) -> str:
+    """The page of a statement in a memory that keeps pages only."""
+    return f"items/{given.name}"
 
 
 def _by(event: Write | Edit | Forget | Confirm | Resync) -> By:
