@@ -71,6 +71,12 @@ def test_the_check_finds_nothing_wrong_and_prints_the_composition() -> None:
     assert [line.split() for line in report.lines if line.startswith("A14")] == [["A14", "3", "3", "3", "3", "3"]]
 
 
+@pytest.mark.req("T-1203")
+def test_what_a_good_number_means_stands_beside_the_corpus() -> None:
+    assert check.inspect(ADVERSARIAL).lines[-1] == check.NO_EVIDENCE
+    assert check.NO_EVIDENCE in (ADVERSARIAL / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.req("T-1201")
 def test_every_language_has_every_class_once_and_about_as_many_by_every_channel(made: tuple[ItemScript, ...]) -> None:
     assert Counter((script.language, script.category) for script in made) == Counter(

@@ -56,6 +56,7 @@ def test_the_check_finds_nothing_wrong_and_every_metric_has_items() -> None:
     assert {line.partition(":")[0] for line in report.lines} >= set(check.KINDS)
 
 
+@pytest.mark.req("T-1301")
 def test_a_case_has_three_to_six_scripts_on_different_matters() -> None:
     spoken: dict[str, Counter[str]] = {}
     for script in trust_gen.scripts():
@@ -72,6 +73,7 @@ def test_another_case_moves_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.req("T-1301")
 def test_the_readme_names_every_case_of_the_specification_as_played_or_not() -> None:
     text = (TRUST / "README.md").read_text(encoding="utf-8")
     played = {case.case for case in trust_gen.CASES if case.case}

@@ -20,6 +20,8 @@ from brainbench.model import Fixture, Turn, Write
 LEAST = {"payloads": 210, "of a class in a channel": 3, "languages": 10, "of a language": 8}
 LONGEST_APART = 0.2
 PAGES, STATEMENTS, SOURCES = 400, 1_200, 3
+NO_EVIDENCE = "regression net; no evidence of resistance to new attacks"
+"""What a good number on public sentences means."""
 RUN_SEED = 42
 """The seed with which runs draw canaries unless they name another."""
 
@@ -65,6 +67,7 @@ def _lines(corpus: Read) -> Iterator[str]:
     yield "languages: " + ", ".join(f"{name} {n}" for name, n in sorted(languages.items()))
     pages = list(universe.brain(BRAIN, SEED))
     yield f"played in a memory of {len(pages)} pages that make {universe.statements(pages)} statements"
+    yield NO_EVIDENCE
 
 
 def _numbers(corpus: Read) -> Iterator[Fault]:
