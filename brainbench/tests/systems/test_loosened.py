@@ -17,6 +17,7 @@ from brainbench.replay import replay
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, judge
 from brainbench.systems import BREAKS, System
+from brainbench.systems.baselines import Null
 
 from ..registry import Registry
 
@@ -120,6 +121,19 @@ def test_a_memory_that_keeps_nothing_is_no_safe_memory(suite: str, tmp_path: Pat
     assert cell is not None
     assert cell.status == "invalid"
     assert "controls failed" in cell.reason
+
+
+@pytest.mark.req("T-904")
+@pytest.mark.parametrize("suite", ITEM_SUITES)
+def test_null_passes_no_suite(suite: str, tmp_path: Path) -> None:
+    played = []
+    for number, fixture in enumerate(f for f in FIXTURES if suite in f.suites):
+        (tmp_path / str(number)).mkdir()
+        run = RunContext("0" * 32, fixture.sources, fixture.active_source, str(tmp_path / str(number)))
+        played.append((fixture, GOLD[fixture.fixture_id], replay(Null(), SEAM, fixture, run)))
+    cell = judge(SUITES[suite], "null", SEAM, played, can=Null.can)
+    assert cell is not None
+    assert cell.status == "invalid" or cell.gold_failed > 0
 
 
 def test_a_break_that_changes_what_goes_in_is_seen_to_have_run(tmp_path: Path) -> None:

@@ -182,6 +182,9 @@ class Acting:
         self.known = _Known()
         self.base: dict[str, frozenset[ItemRow]] = {}
         self.said: list[Turn] = []
+        deletes = Capability.DELETE in self.can and Capability.FORGET not in self.can
+        self.as_items = deletes and Capability.ADD in self.can and set(fixture.suites) <= set(ONCE)
+        """Whether pages are kept as items: of a memory that only deletes, that is what can be deleted."""
         self.sessions = 0
 
     def sights(self, later: Callable[[str, int], str]) -> Iterator[Sight]:
@@ -249,7 +252,7 @@ class Acting:
         raise SystemFailure(f"no act is played for a {type(event).__name__.lower()}")
 
     def _write(self, event: Write, source: str) -> tuple[Reply, str]:
-        thing = _Thing(source, event.content, slug=event.slug if event.via != "fact" else None)
+        thing = _Thing(source, event.content, slug=None if event.via == "fact" or self.as_items else event.slug)
         thing.about = " ".join(filter(None, (_tail(event.entity or event.slug), event.attribute)))
         self.known.add(event.name, thing)
         given = WriteIn(
@@ -372,7 +375,7 @@ class Acting:
             raise SystemFailure(f"it has no door for a {event.op}")
         reply = Reply()
         for number, (path, text) in enumerate(files.items()):
-            slug = path.removesuffix(".md")
+            slug = None if self.as_items else path.removesuffix(".md")
             reply, _ = self._give(WriteIn(source, text, f"file-{event.event_id}-{number}", _by(event), slug))
         return reply, "files are written as pages by the plain write"
 

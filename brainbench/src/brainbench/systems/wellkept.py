@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -66,6 +66,7 @@ from wellkept.model import (
     Channel,
     Fact,
     FactKind,
+    HeldWrite,
     Hit,
     Item,
     Page,
@@ -82,6 +83,7 @@ from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.recall import DEGRADED, OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
+from wellkept.trust.admission import Modes
 from wellkept.trust.gate import key_file
 from wellkept.trust.passphrase import Passphrase
 
@@ -156,6 +158,8 @@ class Wellkept(System):
             Capability.RESYNC,
             Capability.STORAGE_DIR,
             Capability.RAW_STORE,
+            Capability.WRITE_GATE,
+            Capability.CONNECTOR,
         }
     )
 
@@ -166,6 +170,7 @@ class Wellkept(System):
         self._home = Path()
         self._shelf: Path | None = None
         self._backup: dict[str, list[Page | Fact]] = {}
+        self._protected = self._strict = False
         self._lent = False
         self._store: Store | None = None
         self._daemon: _Daemon | None = None
@@ -186,7 +191,7 @@ class Wellkept(System):
             self._leftover = True
         else:
             self._store.reset()
-        self._source = run.active_source
+        self._source, self._protected, self._strict = run.active_source, run.protected, False
         self._door, self._heard = run.door, None
 
     def attach(self, place: str | None) -> None:
@@ -238,7 +243,7 @@ class Wellkept(System):
 
     def _become(self, kept: Path) -> None:
         """Be as a kept file is. Where a daemon has the store open too, that is one more transaction to both."""
-        self._leftover = False
+        self._leftover = self._strict = False
         if self._daemon is None:
             if self._store is not None:
                 self._store.close()
@@ -271,6 +276,7 @@ class Wellkept(System):
         self._home, self._lent = Path(run.directory), True
         self._store = open_store("sqlite", self._home / "memory.db")
         self._source, self._door, self._heard = run.active_source, run.door, None
+        self._protected, self._strict = run.protected, False
 
     def tell_time(self, now: str) -> None:
         self._now = now
@@ -281,7 +287,19 @@ class Wellkept(System):
         if self._store is None:
             raise SystemFailure("the store is not open")
         key, files = key_file(self._owners / _KEY), Files(self._home, self._home / "memory.db")
-        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=key, files=files)
+        memory = Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=key, files=files)
+        if not self._strict:
+            self._strict = True
+            self._set_gate(memory)
+        return memory
+
+    def _set_gate(self, memory: Memory) -> None:
+        """Make the gate as strict as the run wants it, as its owner would: where other processes read it too."""
+        wanted = _PROTECTED if self._protected else Modes()
+        kept = asdict(Modes().tightened(memory.store.holding.modes()))
+        for name, value in asdict(wanted).items():
+            if kept[name] != value:
+                memory.set_mode(name, value)
 
     @property
     def _owners(self) -> Path:
@@ -485,7 +503,8 @@ class Wellkept(System):
                 history = query.surface == "history"
                 found = memory.recall(query.source, query.query, limit=query.limit, as_of=then, include_history=history)
         told = wire.answer(found, "items")
-        return [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
+        rows = [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
+        return rows if query.surface != "stored" else [*rows, *map(_held, memory.held(query.source))]
 
     def forget(self, asked: ForgetIn) -> Reply:
         if asked.mode != "expire":
@@ -513,17 +532,25 @@ class Wellkept(System):
             return Reply(outcome="refused", why=ran.text.strip()[-300:])
         if asked.mode == "lift":
             return Reply(outcome="done")
-        stores = {table for store in told["stores"] for table in _HOLDS.get(store["name"], (store["name"],))}
+        names = [store["name"] for store in told["stores"]]
+        stores = {table for name in names for table in (name.partition(".")[0], *_WITH.get(name, ()))}
         return Reply(outcome="done", receipt=Receipt(told["id"], told["status"], tuple(sorted(stores))))
 
     def vouch(self, given: VouchIn) -> Reply:
-        if given.op != "confirm":
+        if given.op == "unconfirm":
             raise Unsupported(given.op)
+        name = given.id.removeprefix(_HELD)
         if given.by.door in ("tty", "cli"):
-            ran = self._commanded(("confirm", given.id, "--source", given.source), given.by, given.challenge)
+            ran = self._commanded((given.op, name, "--source", given.source), given.by, given.challenge)
             return Reply(given.id, "done") if ran.code == 0 else Reply(outcome="refused", why=ran.text.strip()[-300:])
+        writer = _writer(given.by)
         try:
-            self._memory.confirm(given.source, given.id, writer=_writer(given.by), now=self._clock)
+            if given.op == "confirm":
+                self._memory.confirm(given.source, given.id, writer=writer, now=self._clock)
+            elif given.op == "release":
+                self._memory.release(given.source, int(name), writer=writer, now=self._clock)
+            else:
+                self._memory.discard(given.source, int(name), writer=writer)
         except (InvalidInput, Refused, ScopeDenied) as error:
             return Reply(outcome="refused", why=str(error))
         return Reply(given.id, "done")
@@ -538,7 +565,7 @@ class Wellkept(System):
             passphrase.choose(_PASSPHRASE)
         if by.door != "tty":
             return by_a_pipe(argv, env, f"{_PASSPHRASE}\n")
-        return at_a_terminal(argv, env, lambda prompt: _typed(prompt, challenge))
+        return at_a_terminal(argv, env, lambda _: _typed(challenge))
 
     def resync(self, given: ResyncIn) -> Reply:
         """Restore an export from before, bank a transcript again, or take what a peer writes. No other sync is here."""
@@ -761,21 +788,16 @@ _CHANNELS: Mapping[Door, Channel] = {
     "peer": "peer",
 }
 """Which door of the product stands for one of the bench's."""
-_HOLDS: Mapping[str, tuple[str, ...]] = {
-    "facts.text": ("facts", "facts_fts"),
-    "facts.event_id": ("facts",),
-    "facts.entity": ("facts",),
-    "pages.content": ("pages", "page_texts", "chunks", "chunks_fts", "names", "timeline", "statements", "written_fts"),
-    "pages.told": ("pages",),
-    "pages.slug": ("pages",),
-    "journal.before": ("journal",),
-    "journal.because": ("journal",),
-    "replies.reply": ("replies",),
+_WITH: Mapping[str, tuple[str, ...]] = {
+    "facts.text": ("facts_fts",),
+    "pages.content": ("page_texts", "chunks", "chunks_fts", "names", "timeline", "statements", "written_fts"),
 }
-"""Which tables a store of its receipts stands for."""
+"""Which tables go with a store of its receipts, besides the one that it is named by."""
+_PROTECTED = Modes(external_mode="quarantine", agent_activation="suppress")
 _KEY = Path(".config", "wellkept", "trust.key")
+_HELD = "held:"
+"""Begins the id of what is held back; its number follows."""
 _PASSPHRASE = "seven herons at low tide"  # noqa: S105 - of a memory that is thrown away
-_WORD = re.compile(r"Type (\w+) to ")
 
 
 def _writer(by: By) -> Writer:
@@ -783,9 +805,16 @@ def _writer(by: By) -> Writer:
 
 
 def _written(done: WriteReceipt, kept: str | None) -> Reply:
+    if done.status == "held":
+        return Reply(f"{_HELD}{done.held}", "held", done.flags)
     if "guarded" in done.degraded:
-        return Reply(kept, "guarded")
-    return Reply(kept, "unchanged" if done.status == "unchanged" else "kept")
+        return Reply(kept, "guarded", done.flags)
+    return Reply(kept, "unchanged" if done.status == "unchanged" else "kept", done.flags)
+
+
+def _held(one: HeldWrite) -> ItemRow:
+    """What is held back, as its owner sees it in the queue."""
+    return ItemRow(f"{_HELD}{one.id}", one.request, status="held", flags=one.flags)
 
 
 def _labelled(row: Mapping[str, Any]) -> ItemRow:
@@ -798,12 +827,10 @@ def _labelled(row: Mapping[str, Any]) -> ItemRow:
     )
 
 
-def _typed(prompt: str, challenge: Challenge) -> str:
+def _typed(challenge: Challenge) -> str:
     """What the person at the terminal types: the owner, somebody who does not know the passphrase, or nobody."""
     if challenge == "absent":
         return END_OF_INPUT
-    if word := _WORD.search(prompt):
-        return word.group(1) if challenge == "pass" else "nothing"
     return _PASSPHRASE if challenge == "pass" else "not the passphrase"
 
 
