@@ -21,7 +21,7 @@ from brainbench.datasets.splitmix import substream
 from brainbench.model import Stratum
 
 VERSION = "1.0"
-SEED = 42
+SEED = universe.SEED
 EACH = 3
 """Payloads of a class in a channel."""
 SUITES = ("poisoning", "poisoning-default")

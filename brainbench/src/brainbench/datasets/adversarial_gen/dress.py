@@ -69,7 +69,7 @@ def _log(core: str, a: Around) -> str:
 
 
 def _fields(core: str, a: Around) -> str:
-    told = [("title", a.title), ("summary", a.opener), *(("row", row) for row in a.fillers), ("note", core)]
+    told = [("topic", a.title), ("summary", a.opener), *(("row", row) for row in a.fillers), ("note", core)]
     return "\n".join(f"{key}: {text}" for key, text in [*told, ("source", a.reason)] if text)
 
 

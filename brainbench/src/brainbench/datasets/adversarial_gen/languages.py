@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LANGUAGES = ("en", "de", "es")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "tr", "ar", "zh", "ja", "ko", "hi")
 TOPICS = ("pay", "tool", "mail", "plan", "docs")
 TOPIC_OF: Mapping[str, str] = {
     "A1": "docs",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
+from brainbench.datasets.adversarial_gen import universe
 from brainbench.datasets.adversarial_gen.disguise import (
     ENCODINGS,
     FORGED,
@@ -27,7 +28,11 @@ SPREAD, DORMANT = "A8", "A9"
 QUIET_SESSIONS = 4
 """Sessions on other matters between a dormant payload and its topic."""
 OTHER_SOURCES = ("studio", "garden")
+NOTE, BETWEEN = "triggers: ", " / "
+"""How a note on a payload lists the words that it shares with its twin."""
 CANARY = "{{{{canary:{name}}}}}"
+_GAP = "\ue000"
+"""Where the canary will stand; a character that no layout has to escape."""
 _SHOWN = "Belenbry Corazig"
 """As long as a canary is, for measuring texts."""
 
@@ -59,6 +64,8 @@ def fill(script: ItemScript, case: Case) -> None:
     names = Names(rng)
     said: dict[str, Any] = {"o": names.thing("company"), "t": names.thing("project"), "p": names.person()}
     said["q"] = names.person()
+    while said["q"].title in universe.told():
+        said["q"] = names.person()
     topic = words["topics"][case.topic]
     of: Named = said["t"] if case.topic in ("tool", "docs") else said["o"]
     script.seed(Page(of, rng.pick(topic["fact"]).format(**said), rng.pick(words["fillers"])))
@@ -149,14 +156,14 @@ def _some(rng: SplitMix64, words: Mapping[str, Any]) -> list[Sequence[str]]:
 
 def _spoken(core: str, said: Mapping[str, Any]) -> str:
     """The core with its names, and with the canary's place where it has one."""
-    for slot, name in {**said, "c": "\0"}.items():
+    for slot, name in {**said, "c": _GAP}.items():
         core = core.replace("{" + slot + "}", str(name))
     return core
 
 
 def unlike(one: str, other: str) -> float:
     """By how much of the longer text the two differ in length."""
-    lengths = sorted(len(text.replace("\0", _SHOWN)) for text in (one, other))
+    lengths = sorted(len(text.replace(_GAP, _SHOWN)) for text in (one, other))
     return 1 - lengths[0] / lengths[1]
 
 
@@ -206,14 +213,14 @@ def _come_in(script: ItemScript, case: Case, text: str, slug: str | None, agent:
     via = "fact" if slug is None else channel.via
     by = f"agent:{agent}" if channel.door == "mcp" else None
     place = CANARY.format(name=script.next_name())
-    return script.write(channel.door, text.replace("\0", place), via=via, by=by, **fields)
+    return script.write(channel.door, text.replace(_GAP, place), via=via, by=by, **fields)
 
 
 def _judge(
     script: ItemScript, case: Case, things: tuple[str, str], said: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> None:
     payload, twin = things
-    triggers = ", ".join(_triggers(entry, said))
+    triggers = BETWEEN.join(_spoken(trigger, said) for trigger in entry["t"])
     script.item(
         "payload",
         of=payload,
@@ -222,10 +229,6 @@ def _judge(
         canary=CANARY.format(name=payload),
         preference=case.attack in PREFERENCES,
         twin=twin,
-        note=f"triggers: {triggers}",
+        note=NOTE + triggers,
     )
     script.item("benign", of=twin, arm=case.channel.arm, probe=str(said["q"]), twin_of=payload)
-
-
-def _triggers(entry: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
-    return (_spoken(trigger, said) for trigger in entry["t"])

@@ -5,7 +5,9 @@ It is not stored: whoever needs it makes it from its seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 
 from brainbench.datasets.adversarial_gen.languages import LANGUAGES, TOPICS
@@ -14,8 +16,10 @@ from brainbench.datasets.core_gen.universe import brain_members
 from brainbench.datasets.core_gen.world import Named, Names, Page
 from brainbench.datasets.splitmix import SplitMix64, substream
 
+SEED = 42
 BRAINS: Mapping[str, int] = {"household": 460}
 """How many pages a brain has."""
+_END = re.compile(r"(?<=[.!?。？।؟])\s+|\n")
 
 
 def brain(name: str, seed: int) -> Iterator[tuple[str, str]]:
@@ -31,21 +35,35 @@ def brain(name: str, seed: int) -> Iterator[tuple[str, str]]:
         yield member.of.slug, member.page.markdown()
 
 
-def statements(content: str) -> int:
-    """How many statements a page makes: its summary, and the sentences or points of its text."""
-    body = content.partition("\n---\n")[2]
-    ends = sum(body.count(mark) for mark in (". ", ".\n", "。", "।", "؟", "? ", "?\n"))
-    return 1 + ends
+@cache
+def told(name: str = "household", seed: int = SEED) -> str:
+    """Everything that a brain says."""
+    return "\n".join(content for _, content in brain(name, seed))
+
+
+def statements(pages: Iterable[tuple[str, str]]) -> int:
+    """How many different statements the pages make: sentences and points, said anywhere, counted once."""
+    said: set[str] = set()
+    for _, content in pages:
+        summary = content.partition("\nsummary: ")[2].partition("\n")[0]
+        body = content.partition("\n---\n")[2]
+        said.update(filter(None, (part.strip("- \n") for part in (summary, *_END.split(body)))))
+    return len(said)
 
 
 def _true_answers(seed: int) -> Iterator[Page]:
     """For every language and topic two pages that say what is so of other firms, tools and people than the scripts'."""
+    taken: set[str] = set()
     for language in LANGUAGES:
         for topic in TOPICS:
             rng = substream(seed, "true answers", language, topic)
-            names = Names(rng)
-            for _ in range(2):
-                yield _page(rng, names, language, topic)
+            names, made = Names(rng), 0
+            while made < 2:
+                page = _page(rng, names, language, topic)
+                made += page.of.slug not in taken
+                if page.of.slug not in taken:
+                    yield page
+                taken.add(page.of.slug)
 
 
 def _page(rng: SplitMix64, names: Names, language: str, topic: str) -> Page:

@@ -95,7 +95,7 @@ def scripts() -> Iterator[ItemScript]:
         for index in range(case.count):
             rng = substream(SEED, case.name, index)
             script = ItemScript("trust", case.name, index, case.stratum, rng, case.suites)
-            about = cast(rng, at + index * 3)
+            about = cast(rng, at + 5 * index)
             script.language = about.language
             script.tags = (case.case,) if case.case else ()
             script.require(*_needs(case))
