@@ -30,8 +30,9 @@ class PageWrite:
         if self.told is not None:
             said = self.told
             told = [said.content_origin, said.source_id, said.url, _written(said.valid_at), dict(said.metadata)]
-        bare = {"slug": self.slug, "content": self.content, "told": told, "again": self.again}
-        return _json({**bare, "lineage": [int(tier) for tier in self.lineage]})
+        tiers = [int(tier) for tier in self.lineage]
+        named = {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": tiers}
+        return _json(named)
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> PageWrite:

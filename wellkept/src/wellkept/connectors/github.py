@@ -40,7 +40,7 @@ class _Item:
 
 @dataclass(slots=True)
 class Fetched:
-    """What one run read and kept; `left` names what could not be kept, and why."""
+    """What one run read and kept; `held` waits for its owner's look, `left` names what could not be kept, and why."""
 
     repository: str
     source: str
@@ -132,6 +132,9 @@ def _read(stream: _Stream, repository: str, batch: Batch, number: int) -> Iterat
 
 
 def _keep(memory: Memory, source: str, item: _Item, done: Fetched, now: datetime | None) -> None:
+    if _waits(memory, source, item):
+        done.held += 1
+        return
     try:
         receipt = memory.put_page(source, item.slug, item.content, told=item.told, writer=GITHUB, now=now)
     except (InvalidInput, Refused) as error:
@@ -141,6 +144,12 @@ def _keep(memory: Memory, source: str, item: _Item, done: Fetched, now: datetime
         done.left.append(f"{item.slug}: a page of your own stands there, and stays")
     else:
         setattr(done, receipt.status, getattr(done, receipt.status) + 1)
+
+
+def _waits(memory: Memory, source: str, item: _Item) -> bool:
+    """Whether the same is held back already: the newest of a list is sent again."""
+    held = (json.loads(write.request) for write in memory.held(source) if write.writer == GITHUB)
+    return any((said.get("slug"), said.get("content")) == (item.slug, item.content) for said in held)
 
 
 # -- what GitHub says
