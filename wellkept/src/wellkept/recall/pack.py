@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import regex  # type: ignore[import-untyped]
@@ -25,9 +25,10 @@ from wellkept.model import (
 from wellkept.names import norm
 from wellkept.recall.card import entity_card
 from wellkept.recall.fused import Search, recalled
-from wellkept.recall.render import MARKER, enveloped, one_line, shorten, stored_text, told_shortly
+from wellkept.recall.render import MARKER, one_line, shorten, stored_text, told_shortly
 from wellkept.recall.said import tells
 from wellkept.storage import Store
+from wellkept.trust.envelope import enveloped, fresh_nonce
 
 CAPS: Mapping[Layer, int] = {"wake": 8, "recall": 24, "deep_search": 50}
 """How many items a layer holds at most."""
@@ -162,6 +163,7 @@ class _About:
     cap: int
     tokens: int
     mark: str = MARKER
+    nonce: str = field(default_factory=fresh_nonce)
 
 
 def _packed(
@@ -304,27 +306,27 @@ def _within(chosen: Sequence[PackItem], order: Sequence[str], about: _About) -> 
     kept: list[PackItem] = []
     spent = 0.0
     for item in chosen:
-        cost = count_tokens(_line(item))
+        cost = count_tokens(_line(item, about.nonce))
         if spent + cost <= about.tokens * _CONTENT_SHARE:
             kept.append(item)
             spent += cost
-    while count_tokens(text := _text(kept, order, about.mark)) > about.tokens:
+    while count_tokens(text := _text(kept, order, about)) > about.tokens:
         kept.pop()
     return kept, text
 
 
-def _text(items: Sequence[PackItem], order: Sequence[str], mark: str) -> str:
+def _text(items: Sequence[PackItem], order: Sequence[str], about: _About) -> str:
     if not items:
         return ""
-    parts = [mark]
+    parts = [about.mark]
     for facet in order:
-        lines = [_line(item) for item in items if item.facet == facet]
+        lines = [_line(item, about.nonce) for item in items if item.facet == facet]
         if lines:
             parts.append("\n".join([f"## {TITLES[facet]}", *lines]))
     return "\n\n".join(parts)
 
 
-def _line(item: PackItem) -> str:
+def _line(item: PackItem, nonce: str) -> str:
     """An item on one line of at most ITEM_CHARS characters, which ends with where it is from and its label."""
     kept = item.item
     if isinstance(kept, Page):
@@ -343,7 +345,7 @@ def _line(item: PackItem) -> str:
     room = ITEM_CHARS - 2 - len(begins) - len(ends)
     while True:
         inner = begins + stored_text(shorten(words, room), kept.trust) + ends
-        line = "- " + enveloped(inner, kept.trust, kept.source, item.id)
+        line = "- " + enveloped(inner, kept.trust, kept.source, item.id, nonce)
         if len(line) <= ITEM_CHARS or room <= 1:
             return line
         room -= len(line) - ITEM_CHARS if len(line) - ITEM_CHARS < room else room - 1
