@@ -76,7 +76,7 @@ from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
-from wellkept.trust import OWNERS, admitted
+from wellkept.trust import EVERY_TIER, OWNERS, Activation, admitted
 from wellkept.trust.gate import Gate, Key
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class Memory:
         embedder: Callable[[], Embedder | None] | None = None,
         reranker: Reranker | None = None,
         arms_off: Collection[str] = recall.OFF,
+        activation: Activation = EVERY_TIER,
         key: Callable[[bool], bytes | None] | None = None,
         files: Files | None = None,
     ) -> None:
@@ -141,6 +142,8 @@ class Memory:
         self._gate = Gate(store, Key(key))
         self.reranker = reranker
         self.arms_off = frozenset(arms_off)
+        self.activation = activation
+        self._unasked = recall.unasked(store, activation)
         self._open_embedder = embedder
         self._embedder: Embedder | None = None
         self._background: Background | None = None
@@ -221,11 +224,18 @@ class Memory:
         because, _, reason = ends[-1].because.partition(": ")
         return replace(kept, ended=Ended(ends[-1].at, because, reason, ends[-1].actor))
 
-    def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
-        """The first live pages of the source by slug, without conversations."""
+    def pages(self, source: str, limit: int = 50, *, unasked: bool = False) -> tuple[Page, ...]:
+        """The first live pages of the source by slug, without conversations.
+
+        Those that go `unasked` before a session: none from outside, nor what may only be read on demand.
+        """
         check_name("source", source)
         _check_count("limit", limit)
-        return self.store.pages(source, limit)
+        return (self._inside() if unasked else self.store).pages(source, limit)
+
+    def _inside(self) -> Store:
+        """What a session may begin with: whoever begins one has not asked for anything from outside."""
+        return recall.unasked(self.store, replace(self.activation, external=False))
 
     def search(
         self,
@@ -802,7 +812,7 @@ class Memory:
             check_name("session", session)
         began = time.perf_counter()
         found = recall.turn_context(
-            self.store,
+            self._unasked,
             source,
             window,
             prior=prior,
@@ -851,8 +861,8 @@ class Memory:
             _check_count(field, count)
         began = time.perf_counter()
         pack = recall.context_pack(
-            self.store,
-            self._plainly,
+            self._unasked,
+            partial(self._ranking, options=recall.searchable(self.activation)),
             source,
             goal,
             entities=entities,
@@ -873,7 +883,7 @@ class Memory:
         """
         check_name("source", source)
         _check_count("tokens", tokens)
-        return recall.opening_pack(self.store, source, _at(since, "since"), tokens, mark)
+        return recall.opening_pack(self._inside(), source, _at(since, "since"), tokens, mark)
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
@@ -888,7 +898,7 @@ class Memory:
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         began = time.perf_counter()
         found = recall.turn_pointers(
-            self.store,
+            self._unasked,
             source,
             text,
             prior=prior,
@@ -907,7 +917,7 @@ class Memory:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
         check_name("source", source)
         _check_count("limit", limit)
-        return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
+        return recall.window_volunteers(self._unasked, source, window, prior=prior, exclude=exclude, limit=limit)
 
     def said(
         self, source: str, text: str, *, prior: str = "", session: str | None = None
@@ -916,7 +926,7 @@ class Memory:
         check_name("source", source)
         if recall.SAID in self.arms_off:
             return (), ()
-        return recall.said_before(self.store, source, (Message("user", text),), _ours(session), prior)
+        return recall.said_before(self._unasked, source, (Message("user", text),), _ours(session), prior)
 
     def bank(
         self,

@@ -51,6 +51,11 @@ class Settings:
     """How long the daemon works on one request before it answers without."""
     arms_off: tuple[str, ...] = ("semantic",)
     """Ways of bringing pages unasked that are off, of those in SWITCHES of `wellkept.recall`; at first its OFF."""
+    external_activation: str = "allow"
+    """Whether what outsiders wrote is brought unasked, in its envelope: `allow`, or `suppress`. It is found all the
+    same where somebody asks."""
+    agent_activation: str = "allow"
+    """The same of what agents wrote, which says so."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
@@ -199,6 +204,7 @@ def open_memory(settings: Settings) -> Memory:
     from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
+    from wellkept.trust import Activation
     from wellkept.trust.gate import key_file
 
     make_private(settings.data_dir)
@@ -209,6 +215,7 @@ def open_memory(settings: Settings) -> Memory:
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
+        activation=Activation(settings.external_activation == "allow", settings.agent_activation == "allow"),
         key=None if settings.trust_key is None else key_file(settings.trust_key),
         files=Files(settings.data_dir, settings.database, settings.queries),
     )
@@ -381,6 +388,12 @@ def _arms(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _activation(value: object) -> str:
+    if value not in ("allow", "suppress"):
+        raise ValueError(f"expected allow or suppress, not {value!r}")
+    return str(value)
+
+
 def _milliseconds(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 600_000:
         raise ValueError(f"expected whole milliseconds from 1 to 600000, not {value!r}")
@@ -409,6 +422,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
     "arms_off": _arms,
+    "external_activation": _activation,
+    "agent_activation": _activation,
     "capture_queries": _switch,
     "extractor_url": _address,
     "extractor_model": _named,

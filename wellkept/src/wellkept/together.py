@@ -59,6 +59,7 @@ class Together(Memory):
             embedder=memory.embedder,
             reranker=memory.reranker,
             arms_off=memory.arms_off,
+            activation=memory.activation,
             key=memory.key,
             files=memory.files,
         )

@@ -6,7 +6,7 @@ from calendar import monthrange
 from datetime import date, datetime
 
 from wellkept.errors import NotFound
-from wellkept.model import Card, Dated, Item, NameKind, Page
+from wellkept.model import Card, Dated, Item, NameKind, Page, PageRef
 from wellkept.names import ascii_slug, fold, norm, slugify
 from wellkept.storage import Store
 
@@ -57,15 +57,15 @@ def _within(written: str, first: date | None, last: date | None) -> bool:
     return (first is None or ends >= first) and (last is None or begins <= last)
 
 
-def _named(store: Store, source: str, name: str) -> tuple[Page, tuple[str, ...]]:
+def _named(store: Store, source: str, name: str) -> tuple[Page, tuple[PageRef, ...]]:
     page = store.get_page(source, name)
     if page is not None and page.status == "active":
         return page, ()
     for kind, folded in _KINDS:
         keys = {fold(name)} if folded else {name, norm(name), slugify(name), ascii_slug(name)} - {""}
-        slugs = list(dict.fromkeys(match.page.slug for match in store.find_names(source, kind, keys)))
-        for position, slug in enumerate(slugs):
+        named = {match.page.slug: match.page for match in store.find_names(source, kind, keys)}
+        for slug in named:
             page = store.get_page(source, slug)
             if page is not None:
-                return page, tuple(other for at, other in enumerate(slugs) if at != position)
+                return page, tuple(other for other in named.values() if other.slug != slug)
     raise NotFound(f"nothing in source {source!r} goes by the name {name!r}")

@@ -64,6 +64,8 @@ def pointer_to(mention: Mention) -> Pointer:
         confidence=mention.arm.confidence,
         rationale=mention.arm.name,
         source=page.source,
+        content_origin=page.content_origin,
+        flags=page.flags,
     )
 
 

@@ -23,6 +23,7 @@ _HYPHENS = regex.compile(r"[\p{Pd}\u2043\u2212]+")
 _LINE_BREAKS = regex.compile(r"[\p{Cc}\p{Zl}\p{Zp}\s]+")
 _SURROGATES = regex.compile(r"\p{Cs}")
 _TERMINAL = regex.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?")
+_CONTROLS = regex.compile(r"(?V1)[[\p{Cc}--[\n\t]]\p{Bidi_Control}]+")
 _INVISIBLE = regex.compile(
     r"(?V1)[\p{Bidi_Control}[\p{Default_Ignorable_Code_Point}--[\u200c\u200d\p{Variation_Selector}\u3164\u115f\u1160]]]+"
 )
@@ -71,6 +72,11 @@ def one_line(text: str) -> str:
 def without_terminal(text: str) -> str:
     """The text without what would colour it or move the cursor."""
     return str(_TERMINAL.sub("", text)) if not text.isprintable() else text
+
+
+def without_controls(text: str) -> str:
+    """The text as lines for a terminal: nothing in it colours, moves the cursor or changes the direction."""
+    return str(_CONTROLS.sub("", without_terminal(text)))
 
 
 def without_tag(line: str) -> str:
