@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 _MODELS = ("extractor", "embedder", "reranker")
 """The models that may stand behind an address: each has the settings `_url`, `_model` and `_key_env`."""
+_WRITERS = ("external", "agent")
+"""Whose texts have a setting `_activation`."""
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
 
@@ -51,11 +53,9 @@ class Settings:
     """How long the daemon works on one request before it answers without."""
     arms_off: tuple[str, ...] = ("semantic",)
     """Ways of bringing pages unasked that are off, of those in SWITCHES of `wellkept.recall`; at first its OFF."""
-    external_activation: str = "allow"
-    """Whether what outsiders wrote is brought unasked, in its envelope: `allow`, or `suppress`. It is found all the
-    same where somebody asks."""
-    agent_activation: str = "allow"
-    """The same of what agents wrote, which says so."""
+    suppressed: tuple[str, ...] = ()
+    """Whose texts are not brought unasked, of "external" and "agent": `external_activation = "suppress"`. Who asks
+    finds them all the same."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
@@ -148,6 +148,7 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
+    values["suppressed"] = tuple(who for who in _WRITERS if values.pop(f"{who}_activation", "allow") == "suppress")
     if (named := values.pop("source", None)) is not None:
         values |= {"named": named, "source": OWN if named == BY_PROJECT else named}
     found = Settings(
@@ -215,7 +216,7 @@ def open_memory(settings: Settings) -> Memory:
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
-        activation=Activation(settings.external_activation == "allow", settings.agent_activation == "allow"),
+        activation=Activation("external" not in settings.suppressed, "agent" not in settings.suppressed),
         key=None if settings.trust_key is None else key_file(settings.trust_key),
         files=Files(settings.data_dir, settings.database, settings.queries),
     )

@@ -31,10 +31,11 @@ def get(id: str, as_json: bool, source: str | None, data_dir: Path | None) -> No
     else:
         found = ask("get_page", {"slug": item.key}, source, data_dir)
         report(as_json, found, str(found["content"]).rstrip("\n"))
-        if not as_json:
-            click.echo(f"wellkept: {inert(found['id'])} ({standing(found)})", err=True)
     if found["status"] != "active":
         click.echo(f"wellkept: {_end(found)}", err=True)
+    if not as_json and item.kind == "page":
+        # Beside the page and not in it: it is printed as it was written.
+        click.echo(f"wellkept: {inert(found['id'])} ({standing(found)})", err=True)
 
 
 def _end(found: dict[str, Any]) -> str:

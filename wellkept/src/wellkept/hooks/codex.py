@@ -61,6 +61,7 @@ def preamble(memory: Memory, source: str) -> str:
     lines = [
         f"- {stored_text(page.title, page.trust)} ({stored_text(page.slug, page.trust)}){_label(page)}"
         for page in pages
+        if page.trust > Trust.EXTERNAL_UNTRUSTED
     ]
     return "\n".join(["## Memory index", *lines]) if lines else ""
 
