@@ -145,6 +145,23 @@ def test_what_is_switched_off_makes_no_name_ambiguous(surface: Surface) -> None:
     memory.close()
 
 
+@pytest.mark.req("T-212")
+@pytest.mark.parametrize("surface", TURNS.values(), ids=TURNS)
+def test_an_alias_from_outside_leads_nobody_past_a_page(surface: Surface) -> None:
+    memory = opened()
+    put(memory, "p/owner")
+    put(memory, "a/mail", OUTSIDE, name="Offer", head=f"aliases: [{NAME}]\n")
+    put(memory, "a/mail/2", OUTSIDE, name="Other", head="aliases: [Zinnober]\n")
+    shown = surface(memory, f"What about {NAME}?")
+    assert "p/owner" in shown
+    assert memory.entity("default", NAME).page.slug == "p/owner"
+    assert memory.entity("default", "Zinnober").page.slug == "a/mail/2"
+    if surface is not pack:
+        assert "a/mail" not in shown
+        assert "a/mail/2" in surface(memory, "What about Zinnober?")
+    memory.close()
+
+
 @pytest.mark.req("T-406")
 def test_what_may_not_be_brought_takes_no_place_in_a_pack() -> None:
     memory = opened(NO_EXTERNAL)
