@@ -78,6 +78,7 @@ class Writer:
 
 
 OWNER = Writer("owner_tty")
+HOOK = Writer("hook")
 AGENT = Writer("agent_mcp", "agent:unnamed")
 OUTSIDE = Writer("connector", "connector:unnamed")
 
@@ -537,14 +538,36 @@ class TurnContext:
 
 @dataclass(frozen=True, slots=True)
 class WriteReceipt:
-    """What one write changed. `slug` is the page written, `facts` the ids of facts now active because of it."""
+    """What one write changed. `slug` is the page written, `facts` the ids of facts now active because of it.
+
+    `flags` is what was noticed in it. Of a write that is "held" until its owner has looked at it nothing can be read;
+    `held` is its number.
+    """
 
     source: str
     slug: str | None
-    status: Literal["created", "updated", "unchanged"]
+    status: Literal["created", "updated", "unchanged", "held"]
     facts: tuple[int, ...] = ()
     expired: int = 0
     degraded: tuple[str, ...] = field(default=())
+    flags: tuple[str, ...] = ()
+    held: int | None = None
+
+
+HeldKind = Literal["page", "fact"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWrite:
+    """A write that is held back: who wrote it when, and `request`, the arguments of the call as JSON."""
+
+    id: int | None
+    source: str
+    at: datetime
+    writer: Writer
+    kind: HeldKind
+    request: str
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

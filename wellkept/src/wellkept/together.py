@@ -59,7 +59,7 @@ class Together(Memory):
             embedder=memory.embedder,
             reranker=memory.reranker,
             arms_off=memory.arms_off,
-            activation=memory.activation,
+            modes=memory.modes,
             key=memory.key,
             files=memory.files,
         )

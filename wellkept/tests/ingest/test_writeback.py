@@ -15,7 +15,7 @@ from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import parse_page as parse_conversation
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import CandidateFact, Fact, Message, Provenance, Source, Trust, WriteReceipt
+from wellkept.model import HOOK, CandidateFact, Fact, Message, Provenance, Source, Trust, WriteReceipt
 from wellkept.providers import Segment
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
@@ -38,7 +38,7 @@ SCRIPT = [
 
 
 def bank(store: Store, *how: Any, **more: Any) -> WriteReceipt:
-    return writeback.bank(store, *how, gate=Gate(store, Key(None)), **more)
+    return writeback.bank(store, *how, gate=Gate(store, Key(None)), writer=HOOK, **more)
 
 
 @pytest.fixture
@@ -144,7 +144,9 @@ def test_a_failing_extractor_loses_neither_the_page_nor_earlier_facts(store: Sto
 class ForgetfulStore(SqliteStore):
     """A store whose disk is full when facts are written."""
 
-    def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
+    def put_facts(
+        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+    ) -> tuple[int, ...]:
         raise OSError("no space")
 
 

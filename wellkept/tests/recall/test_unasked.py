@@ -17,6 +17,7 @@ from wellkept.recall.pack import CAPS
 from wellkept.settings import Settings, load_settings, open_memory
 from wellkept.storage import open_store
 from wellkept.trust import HOLDS_SECRET, Activation
+from wellkept.trust.admission import Modes
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME = "Kestrelwort"
@@ -24,7 +25,9 @@ ALLOW, NO_EXTERNAL, NO_AGENT = Activation(), Activation(external=False), Activat
 
 
 def opened(activation: Activation = ALLOW) -> Memory:
-    return Memory(open_store("sqlite", ":memory:"), activation=activation)
+    said = {True: "allow", False: "suppress"}
+    modes = Modes(external_activation=said[activation.external], agent_activation=said[activation.agent])  # type: ignore[arg-type]
+    return Memory(open_store("sqlite", ":memory:"), modes=modes)
 
 
 def put(memory: Memory, slug: str, writer: Writer = OWNER, *, name: str = NAME, head: str = "", text: str = "") -> None:
@@ -119,6 +122,29 @@ def test_what_holds_a_secret_is_not_brought(surface: Surface, table: str) -> Non
     shown = surface(memory, f"What about {NAME}?")
     assert ("gate code" if table == "pages" else "opens with") not in shown
     assert {one.id for one in memory.recall("default", f"{NAME} hunter2")} == {"p/keys", "fact:1"}
+    memory.close()
+
+
+@pytest.mark.req("T-305", "T-406", "TC-38")
+def test_a_secret_that_was_masked_keeps_nothing_back_and_one_that_its_owner_kept_does() -> None:
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6"
+    for writer in (Writer("owner_git"), Writer("hook"), AGENT, OWNER):
+        memory = opened()
+        put(memory, "p/keys", writer, text=f"The deploy token is {key}.")
+        for surface in TURNS.values():
+            shown = surface(memory, f"What about {NAME}?")
+            assert key not in shown
+            assert ("p/keys" in shown) == (writer is not OWNER)
+        memory.close()
+
+
+@pytest.mark.req("T-303", "T-406")
+def test_what_the_owner_switches_off_is_off_at_once() -> None:
+    memory = opened()
+    put(memory, "p/agent", AGENT)
+    assert "p/agent" in context(memory, f"What about {NAME}?")
+    memory.set_mode("agent_activation", "suppress", writer=OWNER)
+    assert "p/agent" not in context(memory, f"What about {NAME}?")
     memory.close()
 
 

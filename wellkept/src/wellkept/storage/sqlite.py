@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, Forgetting, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Forgetting, Holding, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -486,6 +486,15 @@ class SqliteStore:
             )
         )
 
+    @property
+    def holding(self) -> Holding:
+        """What is held back, and how strict the gate is."""
+        from wellkept.storage.holding import Access, SqliteHolding
+
+        return SqliteHolding(
+            Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
+        )
+
     # -- transactions
 
     @contextmanager
@@ -547,7 +556,12 @@ class SqliteStore:
     # -- pages
 
     def put_page(
-        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+        self,
+        page: Page,
+        chunks: Sequence[Chunk],
+        names: Sequence[Name],
+        statements: Sequence[Statement] = (),
+        by: str | None = None,
     ) -> None:
         """Create or replace the page with its chunks, names, aliases, timeline and what is stated there.
 
@@ -590,11 +604,11 @@ class SqliteStore:
             old = before[1] if before else None
             same = before == [int(page.trust), page.content]
             if not same:
-                self._log(page, "updated" if before else "created", old)
+                self._log(page, "updated" if before else "created", old, by)
 
-    def _log(self, page: Page, change: ChangeKind, before: _Value) -> None:
+    def _log(self, page: Page, change: ChangeKind, before: _Value, by: str | None) -> None:
         at = _moment("updated_at", page.updated_at)
-        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before, None))
+        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before, by))
 
     def _index(self) -> None:
         """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
@@ -859,7 +873,9 @@ class SqliteStore:
 
     # -- facts
 
-    def put_facts(self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime) -> tuple[int, ...]:
+    def put_facts(
+        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+    ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id and the time
@@ -873,18 +889,18 @@ class SqliteStore:
             _check_fact(f"facts[{position}]", fact, source)
         with self.transaction():
             self.add_source(Source(source))
-            ids = tuple(self._put_fact(session_page, fact, recorded) for fact in facts)
+            ids = tuple(self._put_fact(session_page, fact, recorded, by) for fact in facts)
             if session_page is not None:
                 for gone, trust in self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids))):
-                    self._log_fact(source, gone, "expired", trust, recorded, None)
+                    self._log_fact(source, gone, "expired", trust, recorded, None, by)
         return ids
 
     def _log_fact(
-        self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value
+        self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value, by: str | None
     ) -> None:
-        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, None))
+        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, by))
 
-    def _put_fact(self, session_page: str | None, fact: Fact, now: int | None) -> int:
+    def _put_fact(self, session_page: str | None, fact: Fact, now: int | None, by: str | None) -> int:
         text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
         same = self._change(_SAME_FACT, (fact.source, session_page, text_hash, fact.entity))
         if not same:
@@ -892,7 +908,7 @@ class SqliteStore:
             identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
             ((fact_id,),) = self._change(_ADD_FACT, (*_told(fact), *identity))
             self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
-            self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None)
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None, by)
             return int(fact_id)
         ((fact_id, trust, status, ended_because, text),) = same
         if ended_because is not None:
@@ -905,7 +921,8 @@ class SqliteStore:
             self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
         if retold or status != "active":
             change: ChangeKind = "updated" if status == "active" else "restored"
-            self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, text if retold else None)
+            was = text if retold else None
+            self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, was, by)
         return int(fact_id)
 
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
@@ -926,7 +943,7 @@ class SqliteStore:
             identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
             ((fact_id,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, None if taken else fact.id))
             self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
-            self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None)
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None, None)
         return int(fact_id), True
 
     def facts(

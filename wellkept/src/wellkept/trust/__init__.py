@@ -111,8 +111,8 @@ class Label:
     integrity: str | None = None
 
 
-HOLDS_SECRET = "D12"  # noqa: S105
-"""The flag of what holds a secret that its owner kept all the same."""
+HOLDS_SECRET = "secret"  # noqa: S105
+"""The flag of what holds a secret that its owner kept all the same; elsewhere marks stand in the place of secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +136,6 @@ class Activation:
             return False
         return self._may(item.trust)
 
-
-EVERY_TIER = Activation()
-"""What holds where nobody says otherwise: labelled, all may."""
 
 Labelled = Page | PageRef | Fact | Hit | Pointer | Said | Statement
 """All that is read of what is stored."""
