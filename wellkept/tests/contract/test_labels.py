@@ -90,7 +90,7 @@ COMMAND_LINES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 SHOW_NOTHING_KEPT = frozenset(
     "remember forget correct confirm cite put import bank embed put-page install uninstall status hook hook-command "
-    "serve mcp token daemon ping bench export-queries gate".split()
+    "serve mcp token daemon ping bench export-queries gate sync connect".split()
 )
 """Commands that write, measure or see to the program."""
 AT_A_TERMINAL = {"purge", "review", "release", "discard"}
