@@ -81,7 +81,7 @@ from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store, Walked
 from wellkept.surroundings import known_of, written_before
-from wellkept.trust import OWNERS, admitted, echo
+from wellkept.trust import OWNERS, Activation, admitted, echo
 from wellkept.trust.admission import CHOICES, PROTECTED, WHERE, Decision, Modes, admit
 from wellkept.trust.detect import Known
 from wellkept.trust.gate import Count, Gate, Keeper, Key
@@ -360,11 +360,27 @@ class Memory:
         because, _, reason = ends[-1].because.partition(": ")
         return replace(kept, ended=Ended(ends[-1].at, because, reason, ends[-1].actor))
 
-    def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
-        """The first live pages of the source by slug, without conversations."""
+    def pages(self, source: str, limit: int = 50, *, unasked: bool = False) -> tuple[Page, ...]:
+        """The first live pages of the source by slug, without conversations.
+
+        Those that go `unasked` before a session: none from outside, nor what may only be read on demand.
+        """
         check_name("source", source)
         _check_count("limit", limit)
-        return self.store.pages(source, limit)
+        return (self._inside() if unasked else self.store).pages(source, limit)
+
+    @property
+    def activation(self) -> Activation:
+        """What may be brought unasked, by who wrote it."""
+        strict = self.strictness()
+        return Activation(strict.external_activation == "allow", strict.agent_activation == "allow")
+
+    def _unasked(self) -> Store:
+        return recall.unasked(self.store, self.activation)
+
+    def _inside(self) -> Store:
+        """What a session may begin with: whoever begins one has not asked for anything from outside."""
+        return recall.unasked(self.store, replace(self.activation, external=False))
 
     def search(
         self,
@@ -990,7 +1006,7 @@ class Memory:
             check_name("session", session)
         began = time.perf_counter()
         found = recall.turn_context(
-            self.store,
+            self._unasked(),
             source,
             window,
             prior=prior,
@@ -1039,8 +1055,8 @@ class Memory:
             _check_count(field, count)
         began = time.perf_counter()
         pack = recall.context_pack(
-            self.store,
-            self._plainly,
+            self._unasked(),
+            partial(self._ranking, options=recall.searchable(self.activation)),
             source,
             goal,
             entities=entities,
@@ -1061,7 +1077,7 @@ class Memory:
         """
         check_name("source", source)
         _check_count("tokens", tokens)
-        return recall.opening_pack(self.store, source, _at(since, "since"), tokens, mark)
+        return recall.opening_pack(self._inside(), source, _at(since, "since"), tokens, mark)
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
@@ -1076,7 +1092,7 @@ class Memory:
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         began = time.perf_counter()
         found = recall.turn_pointers(
-            self.store,
+            self._unasked(),
             source,
             text,
             prior=prior,
@@ -1095,7 +1111,7 @@ class Memory:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
         check_name("source", source)
         _check_count("limit", limit)
-        return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
+        return recall.window_volunteers(self._unasked(), source, window, prior=prior, exclude=exclude, limit=limit)
 
     def said(
         self, source: str, text: str, *, prior: str = "", session: str | None = None
@@ -1104,7 +1120,7 @@ class Memory:
         check_name("source", source)
         if recall.SAID in self.arms_off:
             return (), ()
-        return recall.said_before(self.store, source, (Message("user", text),), _ours(session), prior)
+        return recall.said_before(self._unasked(), source, (Message("user", text),), _ours(session), prior)
 
     def bank(
         self,

@@ -260,6 +260,10 @@ class PageRef:
     summary: str
     body_start: str
     trust: Trust
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
+    head: str = ""
+    """How its content begins, where that may say how far its work is; else nothing."""
     integrity: Integrity | None = None
 
 
@@ -363,7 +367,7 @@ class SearchOptions:
     and before `occurred_before`: a turn when it was said, a page when its writer says it was so, or else when it was
     written. With `reference_time` a time that the query names ("last week") raises what is from
     then; `recency` lets what is new go before what is old, as seen from `reference_time`. `rerank` lets the reranker
-    of the settings, if any, order the first hits anew.
+    of the settings, if any, order the first hits anew. What has one of `without_flags` is not found.
     """
 
     unit: SearchUnit = "page"
@@ -376,6 +380,7 @@ class SearchOptions:
     reference_time: datetime | None = None
     recency: bool = False
     rerank: bool = False
+    without_flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +422,8 @@ class Hit:
     lanes: tuple[LaneScore, ...] = ()
     factors: tuple[Factor, ...] = ()
     faint: bool = False
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
     integrity: Integrity | None = None
 
 
@@ -465,6 +472,8 @@ class Pointer:
     confidence: float
     rationale: str = ""
     source: str = ""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
     integrity: Integrity | None = None
 
 
@@ -480,6 +489,8 @@ class Statement:
     trust: Trust
     number: int = 0
     """Which statement of the store it is; later ones have higher numbers."""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,6 +513,8 @@ class Said:
     confidence: float
     words: tuple[str, ...]
     source: str = ""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -670,7 +683,7 @@ class Card:
 
     page: Page
     facts: tuple[Fact, ...]
-    also: tuple[str, ...] = ()
+    also: tuple[PageRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -761,7 +774,7 @@ class PackItem:
     score: float
     text: str
     item: Page | Fact
-    related: tuple[str, ...] = ()
+    related: tuple[Page, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -775,10 +788,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """What was found and left out: unknown, duplicate, derived, limit or budget."""
+    """What was found and left out: unknown, duplicate, derived, limit or budget. An `item` is what the id names."""
 
     id: str
     reason: Literal["unknown", "duplicate", "derived", "limit", "budget"]
+    item: Page | Fact | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

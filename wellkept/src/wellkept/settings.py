@@ -12,6 +12,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 _MODELS = ("extractor", "embedder", "reranker")
 """The models that may stand behind an address: each has the settings `_url`, `_model` and `_key_env`."""
+GATE = ("external_mode", "agent_mode", "external_activation", "agent_activation")
+"""What may be set of the gate: `flag`, `quarantine` or `block` for the modes, else `allow` or `suppress`."""
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
 
@@ -52,6 +55,9 @@ class Settings:
     """How long the daemon works on one request before it answers without."""
     arms_off: tuple[str, ...] = ("semantic",)
     """Ways of bringing pages unasked that are off, of those in SWITCHES of `wellkept.recall`; at first its OFF."""
+    gate: Mapping[str, str] = field(default_factory=dict)
+    """How strict the gate is at least with what strangers and agents write, and whether it is brought unasked: the
+    settings of GATE that are there. What the owner set at a terminal may be stricter."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
@@ -144,6 +150,7 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
+    values["gate"] = {name: values.pop(name) for name in GATE if name in values}
     if (named := values.pop("source", None)) is not None:
         values |= {"named": named, "source": OWN if named == BY_PROJECT else named}
     found = Settings(
@@ -205,6 +212,7 @@ def open_memory(settings: Settings) -> Memory:
     from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
+    from wellkept.trust.admission import Modes
     from wellkept.trust.gate import Count, key_file
 
     make_private(settings.data_dir)
@@ -215,6 +223,7 @@ def open_memory(settings: Settings) -> Memory:
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
+        modes=Modes().tightened(settings.gate),
         key=None if settings.trust_key is None else key_file(settings.trust_key),
         count=None if settings.trust_key is None else Count.beside(settings.trust_key, settings.database),
         files=Files(settings.data_dir, settings.database, settings.queries),
@@ -388,6 +397,14 @@ def _arms(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _strictness(name: str, value: object) -> str:
+    from wellkept.trust.admission import CHOICES
+
+    if value not in CHOICES[name]:
+        raise ValueError(f"expected {', '.join(CHOICES[name])}, not {value!r}")
+    return str(value)
+
+
 def _milliseconds(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 600_000:
         raise ValueError(f"expected whole milliseconds from 1 to 600000, not {value!r}")
@@ -416,6 +433,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
     "arms_off": _arms,
+    **{name: partial(_strictness, name) for name in GATE},
     "capture_queries": _switch,
     "extractor_url": _address,
     "extractor_model": _named,

@@ -59,6 +59,7 @@ class Together(Memory):
             embedder=memory.embedder,
             reranker=memory.reranker,
             arms_off=memory.arms_off,
+            modes=memory.modes,
             key=memory.key,
             files=memory.files,
         )

@@ -11,6 +11,7 @@ from wellkept.recall.facts import fitting_facts, rank_facts
 from wellkept.recall.fused import Showing, recalled, searched
 from wellkept.recall.pack import context_pack, opening_pack
 from wellkept.recall.render import render
+from wellkept.recall.unasked import searchable, unasked
 
 __all__ = [
     "DEGRADED",
@@ -27,9 +28,11 @@ __all__ = [
     "recalled",
     "render",
     "said_before",
+    "searchable",
     "searched",
     "timeline",
     "turn_context",
     "turn_pointers",
+    "unasked",
     "window_volunteers",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from calendar import monthrange
 from datetime import date, datetime
+from itertools import product
 
 from wellkept.errors import NotFound
-from wellkept.model import Card, Dated, Item, NameKind, Page
+from wellkept.model import Card, Dated, Item, NameKind, Page, PageRef, Trust
 from wellkept.names import ascii_slug, fold, norm, slugify
 from wellkept.storage import Store
 
@@ -24,7 +25,8 @@ _KINDS: tuple[tuple[NameKind, bool], ...] = (
 def entity_card(store: Store, source: str, name: str, *, history: bool = False) -> Card:
     """The page that goes by the name, with its facts. NotFound when none does.
 
-    Where several do, the first by slug of the surest kind of name; `also` names the others.
+    Where several do, the first by slug of the surest kind of name, of those that did not come from outside if there are
+    any; `also` names the others of that kind.
     """
     page, also = _named(store, source, name)
     return Card(page, store.facts(source, page.slug, ended=history), also)
@@ -57,15 +59,16 @@ def _within(written: str, first: date | None, last: date | None) -> bool:
     return (first is None or ends >= first) and (last is None or begins <= last)
 
 
-def _named(store: Store, source: str, name: str) -> tuple[Page, tuple[str, ...]]:
+def _named(store: Store, source: str, name: str) -> tuple[Page, tuple[PageRef, ...]]:
     page = store.get_page(source, name)
     if page is not None and page.status == "active":
         return page, ()
-    for kind, folded in _KINDS:
+    # What came from outside takes no name from a page.
+    for outside, (kind, folded) in product((False, True), _KINDS):
         keys = {fold(name)} if folded else {name, norm(name), slugify(name), ascii_slug(name)} - {""}
-        slugs = list(dict.fromkeys(match.page.slug for match in store.find_names(source, kind, keys)))
-        for position, slug in enumerate(slugs):
+        named = {match.page.slug: match.page for match in store.find_names(source, kind, keys)}
+        for slug, ref in named.items():
             page = store.get_page(source, slug)
-            if page is not None:
-                return page, tuple(other for at, other in enumerate(slugs) if at != position)
+            if page is not None and (ref.trust is Trust.EXTERNAL_UNTRUSTED) == outside:
+                return page, tuple(other for other in named.values() if other.slug != slug)
     raise NotFound(f"nothing in source {source!r} goes by the name {name!r}")

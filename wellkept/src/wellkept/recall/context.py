@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from math import exp
@@ -23,6 +23,7 @@ from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
 from wellkept.storage import Store
+from wellkept.trust.envelope import fresh_nonce
 
 Fragment = Literal["pointers", "volunteers", "facts", "said"]
 Opened = Callable[[], Embedder | None]
@@ -176,9 +177,10 @@ class _Block:
     volunteered: tuple[Pointer, ...]
     facts: tuple[Fact, ...]
     said: tuple[Said, ...] = ()
+    nonce: str = field(default_factory=fresh_nonce)
 
     def text(self) -> str:
-        return render(self.pointers, self.volunteered, self.facts, self.said)
+        return render(self.pointers, self.volunteered, self.facts, self.said, self.nonce)
 
     def shorter(self) -> _Block:
         """The block without its least important item."""

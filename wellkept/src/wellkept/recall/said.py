@@ -278,7 +278,18 @@ def _age(statement: Statement) -> float:
 def _said(match: Match) -> Said:
     one = match.statement
     words = tuple(term.key for term in match.held)
-    return Said(one.text, one.slug, one.at, one.trust, SAID, round(match.likely, 2), tuple(sorted(words)), one.source)
+    return Said(
+        text=one.text,
+        slug=one.slug,
+        at=one.at,
+        trust=one.trust,
+        arm=SAID,
+        confidence=round(match.likely, 2),
+        words=tuple(sorted(words)),
+        source=one.source,
+        content_origin=one.content_origin,
+        flags=one.flags,
+    )
 
 
 def tells(sentence: str) -> bool:

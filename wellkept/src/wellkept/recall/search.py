@@ -155,6 +155,10 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
     if options.labels:
         tiers = [Trust[label.upper()] for label in options.labels]
         permitted &= np.array([page.trust in tiers for page in view.pages], np.bool_)[view.page]
+    if options.without_flags:
+        banned = set(options.without_flags)
+        flagged = np.array([not banned.isdisjoint(page.flags) for page in view.pages], np.bool_)
+        permitted &= ~flagged[view.page]
     if options.occurred_after is not None:
         permitted &= view.at >= _microseconds(options.occurred_after)
     if options.occurred_before is not None:
@@ -335,6 +339,8 @@ def _hits(
                     Factor(name, float(by_row[row])) for name, by_row in scored.factors.items() if by_row[row] != 1
                 ),
                 faint=faint[place],
+                content_origin=text.content_origin,
+                flags=tuple(text.flags.split()),
                 integrity=text.integrity,
             )
         )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 from wellkept.model import (
     Change,
     Chunk,
+    ContentOrigin,
     Fact,
     HeldWrite,
     Hit,
@@ -60,6 +61,8 @@ class ChunkText:
     title: str
     text: str
     trust: int
+    content_origin: ContentOrigin | None = None
+    flags: str = ""
     integrity: Integrity | None = None
 
 
@@ -470,10 +473,12 @@ class Store(Protocol):
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal)."""
 
-    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+    def find_beginnings(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Openings:
         """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
 
-        At most `most` of either; conversations are left out, and facts that came from outside.
+        At most `most` of either; conversations are left out, and what is of a lower tier than `least`.
         """
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
@@ -482,10 +487,12 @@ class Store(Protocol):
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
         """What the newest active facts about a page say, newest first; none that came from outside."""
 
-    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+    def find_statements(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Stated:
         """For each beginning of a word the newest `most` statements of live pages that hold such a word.
 
-        None of what came from outside.
+        None of a lower tier than `least`.
         """
 
     def statements(self, source: str, numbers: Iterable[int]) -> tuple[Statement, ...]:

@@ -26,7 +26,7 @@ _PAGES_AT_ONCE = 500
 _HANGUL = re.compile("[가-힣]{2}$")
 
 _CHANGED_PAGES = (
-    "SELECT id, slug, type, status, ifnull(valid_at, updated_at), trust FROM pages WHERE source = ? AND tick > ?"
+    "SELECT id, slug, type, status, ifnull(valid_at, updated_at), trust, flags FROM pages WHERE source = ? AND tick > ?"
 )
 
 _CHUNKS_OF_PAGES = """
@@ -38,7 +38,7 @@ ORDER BY c.page_id, c.ordinal
 """
 
 _TEXTS = """
-SELECT c.id, p.id, p.title, c.text, p.trust
+SELECT c.id, p.id, p.title, c.text, p.trust, p.content_origin, p.flags
 FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.id = wanted.value CROSS JOIN pages AS p ON p.id = c.page_id
 """
 
@@ -338,8 +338,11 @@ class SqliteIndex:
         if removed != view.removed or tick < view.tick or view.dead > max(view.size // 2, 1000):
             view.empty()
         rows = self._store.select(_CHANGED_PAGES, (source, view.tick))
-        live = [PageEntry(row[0], row[1], row[2], NO_TIME if row[4] is None else row[4], row[5]) for row in rows
-                if row[3] == "active"]  # fmt: skip
+        live = [
+            PageEntry(page, slug, type_, NO_TIME if at is None else at, trust, flags=tuple(flags.split()))
+            for page, slug, type_, status, at, trust, flags in rows
+            if status == "active"
+        ]
         for page_id, _, _, status, *_ in rows:
             if status != "active":
                 view.drop(page_id)
@@ -352,8 +355,9 @@ class SqliteIndex:
 
 
 def _chunk_text(row: tuple[Any, ...], integrity: Integrity | None) -> ChunkText:
-    title, text, trust = row
-    return ChunkText(title, text, int(Trust.EXTERNAL_UNTRUSTED) if integrity == "failed" else trust, integrity)
+    title, text, trust, origin, flags = row
+    tier = int(Trust.EXTERNAL_UNTRUSTED) if integrity == "failed" else trust
+    return ChunkText(title, text, tier, origin, flags, integrity)
 
 
 def _phrase(word: str) -> str:

@@ -141,7 +141,8 @@ WHERE source = ? AND slug = ?
 """
 
 _FIND_NAMES = """
-SELECT DISTINCT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+SELECT DISTINCT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust,
+  p.content_origin, p.flags, iif(instr(lower(substr(t.content, 1, 8000)), 'status:'), substr(t.content, 1, 8000), '')
 FROM json_each(?) AS wanted
 CROSS JOIN names AS n ON n.source = ? AND n.kind = ? AND n.key = wanted.value
 CROSS JOIN pages AS named ON named.id = n.page_id
@@ -153,7 +154,8 @@ ORDER BY n.key, p.slug
 """
 
 _PAGE_REFS = """
-SELECT p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+SELECT p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust,
+  p.content_origin, p.flags, iif(instr(lower(substr(t.content, 1, 8000)), 'status:'), substr(t.content, 1, 8000), '')
 FROM json_each(?) AS wanted
 CROSS JOIN pages AS p ON p.source = ? AND p.slug = wanted.value
 CROSS JOIN page_texts AS t ON t.page_id = p.id
@@ -166,7 +168,7 @@ SELECT DISTINCT p.slug
 FROM written_fts
 CROSS JOIN chunks AS c ON c.id = written_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
-WHERE written_fts MATCH ? AND p.source = ? AND p.status = 'active' AND p.type <> 'conversation'
+WHERE written_fts MATCH ? AND p.source = ? AND p.trust >= ? AND p.status = 'active' AND p.type <> 'conversation'
 LIMIT ?
 """
 
@@ -204,9 +206,9 @@ SELECT DISTINCT p.slug
 FROM facts_fts
 CROSS JOIN facts AS f ON f.id = facts_fts.rowid
 CROSS JOIN pages AS p ON p.source = f.source AND p.slug = f.entity
-WHERE facts_fts MATCH ? AND f.source = ? AND f.status = 'active' AND f.trust > 0
-  AND p.status = 'active' AND p.type <> 'conversation'
-LIMIT ?
+WHERE facts_fts MATCH ?1 AND f.source = ?2 AND f.status = 'active' AND f.trust >= ?3
+  AND p.trust >= ?3 AND p.status = 'active' AND p.type <> 'conversation'
+LIMIT ?4
 """
 
 # Newest first is highest first: a page is put anew when more is said in its conversation.
@@ -215,11 +217,11 @@ SELECT s.id
 FROM statements_fts
 CROSS JOIN statements AS s INDEXED BY statements_placed ON s.id = statements_fts.rowid
 CROSS JOIN pages AS p INDEXED BY pages_in_reach ON p.id = s.page_id
-WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
+WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust >= ?
 ORDER BY statements_fts.rowid DESC LIMIT ?
 """
 
-_STATEMENT = "s.source, p.slug, s.turn, s.text, coalesce(s.at, p.updated_at), p.trust, s.id"
+_STATEMENT = "s.source, p.slug, s.turn, s.text, coalesce(s.at, p.updated_at), p.trust, s.id, p.content_origin, p.flags"
 
 _STATEMENTS = f"""
 SELECT {_STATEMENT}
@@ -268,7 +270,7 @@ SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages WHERE
 """
 
 _CHUNK_TEXTS = """
-SELECT c.id, p.title, c.text, p.trust
+SELECT c.id, p.title, c.text, p.trust, p.content_origin, p.flags
 FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value JOIN pages AS p ON p.id = c.page_id
 """
 
@@ -841,15 +843,18 @@ class SqliteStore:
             texts = {row[0]: row[1:] for row in self._select(_CHUNK_TEXTS, (ids,))}
             hits = []
             for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
-                title, text, trust = texts[chunk_id]
-                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
+                title, text, trust, origin, flags = texts[chunk_id]
+                told = {"content_origin": origin, "flags": tuple(flags.split())}
+                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust), **told))
             found = self._sealing.of_slugs(source, [hit.slug for hit in hits])
         return tuple(_as_verified(hit, found.get(hit.slug)) for hit in hits)
 
-    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+    def find_beginnings(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Openings:
         """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
 
-        At most `most` of either; conversations are left out, and facts that came from outside. What is in a script
+        At most `most` of either; conversations are left out, and what is of a lower tier. What is in a script
         without spaces is looked for as it is. The index knows English words by their stems.
         """
         asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
@@ -863,7 +868,7 @@ class SqliteStore:
                 beginning: frozenset(
                     slug
                     for sql in (_PAGES_HOLDING, _PAGES_TOLD)
-                    for (slug,) in self._select(sql, (phrase, source, _at_most(most)))
+                    for (slug,) in self._select(sql, (phrase, source, int(least), _at_most(most)))
                 )
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
@@ -905,7 +910,9 @@ class SqliteStore:
 
     # -- what was stated
 
-    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+    def find_statements(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Stated:
         """For each beginning of a word the newest `most` statements of live pages that hold such a word."""
         asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
         if not asked or not _is_storable(source):
@@ -914,7 +921,9 @@ class SqliteStore:
             if not (total := self._count("statements", source)):
                 return Stated(0, {})
             holding = {
-                beginning: frozenset(number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))))
+                beginning: frozenset(
+                    number for (number,) in self._select(_STATING, (phrase, source, int(least), _at_most(most)))
+                )
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
                 if phrase
@@ -1604,13 +1613,15 @@ def _journalled(row: _Row) -> Change:
 
 
 def _page_ref(row: _Row) -> PageRef:
-    source, slug, title, type_, summary, body_start, trust = row
-    return PageRef(source, slug, title, type_, summary, body_start, Trust(trust))
+    source, slug, title, type_, summary, body_start, trust, origin, flags, head = row
+    told = (cast(ContentOrigin | None, origin), tuple(flags.split()), head)
+    return PageRef(source, slug, title, type_, summary, body_start, Trust(trust), *told)
 
 
 def _statement(row: _Row) -> Statement:
-    source, slug, turn, text, at, trust, number = row
-    return Statement(source, slug, turn, text, _datetime(at), Trust(trust), number)
+    source, slug, turn, text, at, trust, number, origin, flags = row
+    told = (cast(ContentOrigin | None, origin), tuple(flags.split()))
+    return Statement(source, slug, turn, text, _datetime(at), Trust(trust), number, *told)
 
 
 def _fact(row: _Row) -> Fact:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wellkept.model import Channel, ContentOrigin, Trust, Writer
-from wellkept.trust import admitted
+from wellkept.trust import HOLDS_SECRET, admitted
 from wellkept.trust.detect import ACTS, Kind, Known, Where, against, in_pieces, inspect, masked
 
 Mode = Literal["flag", "quarantine", "block"]
@@ -35,6 +35,8 @@ WHERE: Mapping[Channel, Where] = {
 }
 """How the detectors look at what comes by a channel."""
 
+SECRET_ID = "D12"  # noqa: S105
+"""What notices secrets."""
 NEVER_HELD: frozenset[Channel] = frozenset({"owner_tty", "owner_git", "owner_local", "hook"})
 """What the owner's own doors bring is kept whatever is noticed: it would be the owner's own work that is lost."""
 
@@ -111,6 +113,8 @@ def admit(
     found += [*in_pieces(text, before, where), *against(text, known, where)]
     kept = text if writer.channel == "owner_tty" else masked(text, where)[0]
     flags = tuple(sorted({flag.id for flag in found}))
+    if SECRET_ID in flags and kept == text and masked(text, where)[0] != text:
+        flags += (HOLDS_SECRET,)
     acts = any(flag.severity >= ACTS for flag in found)
     mode = modes.external_mode if where == "external" else modes.agent_mode
     verdict: Verdict = "flag" if flags else "keep"
