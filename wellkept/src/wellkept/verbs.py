@@ -78,6 +78,7 @@ _MODES = ("hybrid", "lexical", "vector", "naive")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
 _QUERY = Argument("query", "Plain words; a question will do.", required=True, least=1, most=LONGEST_QUERY)
 _HISTORY = Argument("include_history", "Also what is no longer current.", "switch", default=False)
+_KNOWN_AT = Argument("known_at", "By what memory knew then (ISO 8601).", "moment")
 _REASON = Argument("reason", "Why, kept in the history.", default="", most=1000)
 _ID = Argument("id", "A page's slug, or fact:NUMBER.", required=True, least=1, most=520)
 _IDS = Argument("ids", "Slugs of pages, or fact:NUMBER.", "texts", required=True, least=1, most=100)
@@ -97,9 +98,16 @@ VERBS: Mapping[str, Verb] = _verbs(
         (
             Argument("text", "The statement, in one sentence.", required=True, least=1, most=50_000),
             Argument("entity", "The slug of the page that it is about.", least=1, most=_NAMED),
+            Argument(
+                "attribute",
+                "What it says of it, as 'port': one value at a time; several if it ends in [].",
+                least=1,
+                most=_NAMED,
+            ),
             Argument("kind", "What kind of statement.", default="fact", choices=_KINDS_OF_FACT),
             Argument("replaces", "The fact whose place it takes, as fact:NUMBER.", least=1, most=520),
             Argument("valid_from", "Since when it is so (ISO 8601).", "moment"),
+            Argument("valid_until", "Until when it is so (ISO 8601).", "moment"),
             Argument("session", "The conversation in which it was said.", least=1, most=_NAMED),
             ORIGIN,
         ),
@@ -113,6 +121,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("entity", "Only facts about the page of this slug.", least=1, most=_NAMED),
             _LIMIT,
             Argument("as_of", "Facts as they held then (ISO 8601).", "moment"),
+            _KNOWN_AT,
             _HISTORY,
         ),
         many="memories",
@@ -141,6 +150,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("occurred_after", "Nothing before (ISO 8601).", "moment", flag="after"),
             Argument("occurred_before", "Nothing from then on (ISO 8601).", "moment", flag="before"),
             Argument("as_of", "As it was then (ISO 8601).", "moment"),
+            _KNOWN_AT,
             Argument("reference_time", 'From when "last week" in the query counts (ISO 8601).', "moment"),
             Argument("scopes", "All is private so far.", "texts", default=(), least=0, most=1, choices=("private",)),
             Argument("include_memory", "Remembered facts.", "switch", default=True, flag="facts"),
@@ -249,6 +259,13 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("until", "Nothing after (ISO 8601).", "moment"),
         ),
         many="entries",
+    ),
+    Verb(
+        "conflicts",
+        "read",
+        "What only the owner can settle: pending facts, disagreements, echoes, each with the commands that do.",
+        (),
+        many="conflicts",
     ),
     Verb("history", "read", "What became of one fact or page since it was written.", (_ID,)),
     Verb(

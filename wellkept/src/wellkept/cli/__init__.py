@@ -32,6 +32,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "confirm": "wellkept.cli.confirming:confirm",
         "history": "wellkept.cli.verbs:history",
         "delta": "wellkept.cli.verbs:delta",
+        "conflicts": "wellkept.cli.verbs:conflicts",
         "cite": "wellkept.cli.verbs:cite",
     },
     "Pages, folders and conversations": {

@@ -36,7 +36,8 @@ def bank(
 ) -> WriteReceipt:
     """Keep a session as its page, and what the extractor reads in it as facts about the pages they name.
 
-    The same session again replaces the page; its facts that are no longer read in it are expired. Without an
+    The same session again replaces the page; its facts that are no longer read in it are expired, but for those that
+    the owner vouched for. Without an
     extractor, or when it fails (degraded "extractor_failed"), the facts stay as they were. A candidate whose quote
     nobody said is left out (degraded "quote_not_found"); what was forgotten for good stays so.
     A session that says nothing changes nothing. Raises
@@ -144,12 +145,13 @@ def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Change
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
         return WriteReceipt(source, slug, status, kept, degraded=told.degraded)
-    given = store.put_facts(source, slug, told.facts, now)
+    given = store.put_facts(source, slug, told.facts, now, cap=Trust.AGENT_WRITTEN)
     # What somebody forgot or corrected stays so, however often the conversation says it.
     ids = tuple(number for number in given if number in before or _is_active(store.fact(source, number)))
-    if status == "unchanged" and set(ids) != before:
+    after = {fact.id for fact in store.facts(source, told_in=slug)}
+    if status == "unchanged" and after != before:
         status = "updated"
-    return WriteReceipt(source, slug, status, ids, len(before.difference(ids)), told.degraded)
+    return WriteReceipt(source, slug, status, ids, len(before - after), told.degraded)
 
 
 def _is_active(fact: Fact | None) -> bool:

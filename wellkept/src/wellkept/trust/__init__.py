@@ -111,7 +111,7 @@ class Label:
 def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
     """The label of one item: always that of the item itself, never of the list it stands in."""
     origin = item.told.content_origin if isinstance(item, Page) else getattr(item, "content_origin", None)
-    status: Status = item.status if isinstance(item, Page | Fact) else "active"
+    status: Status = item.status if isinstance(item, Page | Fact | Hit) else "active"
     flags = item.flags if isinstance(item, Page | Fact) else ()
     tier = item.trust
     return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status, flags)
