@@ -12,7 +12,7 @@ from wellkept.errors import Conflict, InvalidInput, NotFound, Refused
 from wellkept.memory import Memory
 from wellkept.model import AGENT, OUTSIDE, OWNER, CandidateFact, Fact, Hit, Message, Trust, Writer, WriteReceipt
 from wellkept.providers.scripted import ScriptedExtractor
-from wellkept.state import attribute_named, held, holds_one, is_current, standing
+from wellkept.state import attribute_named, held, holds_one, is_current, prevails, standing
 from wellkept.storage.sqlite import SqliteStore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -195,6 +195,16 @@ def test_a_page_that_was_written_later_was_not_known_then(memory: Memory) -> Non
     memory.put_page("default", "a", "# Bees\n\nThe hives are green.", now=NOW)
     assert not memory.search("default", "hives", known_at=NOW - DAY)
     assert memory.search("default", "hives", known_at=NOW + DAY)
+
+
+def test_one_moment_has_one_value_even_where_the_earlier_one_had_been_forgotten(memory: Memory) -> None:
+    home(memory, "Berlin", valid_from=NOW)
+    memory.forget("default", ["fact:1"], now=NOW + 10 * DAY)
+    home(memory, "Paris", valid_from=NOW + 5 * DAY, now=NOW + 11 * DAY)
+    assert cities(memory, as_of=NOW + 6 * DAY) == ["Paris"]
+    assert cities(memory, as_of=NOW + 4 * DAY) == ["Berlin"]
+    found = memory.search("default", "where does Ada live", as_of=NOW + 6 * DAY, include_documents=False)
+    assert [one.item.text for one in found if isinstance(one.item, Fact)] == ["Ada lives in Paris"]
 
 
 # -- who ranks lower ends nothing
@@ -550,5 +560,6 @@ def test_whatever_is_said_and_by_whom(steps: list[tuple[str, Writer, str, int, i
         ]
         for moment in moments:
             assert sum(held(one, moment) and one.status == "active" for one in after.values()) <= 1
+            assert sum(held(one, moment) and prevails(memory.store, one, moment) for one in after.values()) <= 1
         assert sum(is_current(one, now) for one in after.values()) <= 1
     memory.close()

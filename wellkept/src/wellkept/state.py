@@ -92,6 +92,18 @@ def held(fact: Fact, moment: datetime, known_at: datetime | None = None) -> bool
     return (since is None or since <= moment) and (not ends or moment < min(ends))
 
 
+def prevails(store: Store, fact: Fact, moment: datetime, known_at: datetime | None = None) -> bool:
+    """Whether no other value of its slot held at that moment too that ranks higher, or is of equal rank and newer.
+
+    One that ended before its successor was told of may have held when that one began.
+    """
+    if fact.attribute is None or not holds_one(fact.attribute):
+        return True
+    slot = store.facts_of_slot(fact.source, fact.entity, fact.attribute)
+    beside = [one for one in slot if held(one, moment, known_at)]
+    return all((one.trust, one.id or 0) <= (fact.trust, fact.id or 0) for one in beside)
+
+
 # -- what a new statement does
 
 
@@ -152,7 +164,8 @@ def placed(
         return Placed(fact, same=same, closes=tuple(closes))
     waiting = [one for one in alike if one.status == "pending" and one.trust <= fact.trust]
     closes += [_close(one, since, "restated", fact) for one in (*twins, *waiting)]
-    return Placed(fact, closes=tuple(closes), again=tuple(_again(rivals, fact)))
+    interrupted = [one for one in rivals if replaced is None or one.id != replaced.id]
+    return Placed(fact, closes=tuple(closes), again=tuple(_again(interrupted, fact)))
 
 
 def _begins(fact: Fact) -> datetime:
@@ -177,6 +190,7 @@ def _says_no_more(new: Fact, one: Fact) -> bool:
 
 def _close(one: Fact, since: datetime, because: str, new: Fact) -> Close:
     until = since if one.valid_from is None else max(since, one.valid_from)
+    until = until if one.valid_until is None else min(until, one.valid_until)
     now = new.recorded_at or since
     whole = one.status == "pending" or (one.valid_from is not None and one.valid_from >= since)
     return Close(one, until, because, at_once=whole or until <= now)

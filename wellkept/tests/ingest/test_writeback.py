@@ -293,3 +293,15 @@ def test_every_wanted_fact_of_recorded_conversations_survives_with_its_page(
         store.close()
     assert missed == []
     assert survived >= facts
+
+
+@pytest.mark.req("T-210", "TC-20")
+def test_a_question_is_no_fact_and_a_guess_stays_a_guess(store: Store) -> None:
+    said = [Message("user", "Does Mira move in May? Maybe Mira keeps bees. Mira owns a boat.", START)]
+    script = [
+        CandidateFact("Mira moves in May", "event", "Mira", "Does Mira move in May?"),
+        CandidateFact("Mira keeps bees since 2019", "fact", "Mira", "Maybe Mira keeps bees."),
+        CandidateFact("Mira owns a boat", "fact", "Mira", "Mira owns a boat."),
+    ]
+    bank(store, "default", "s-1", said, extractor=ScriptedExtractor(script), now=NOW)
+    assert [text for text, _ in told(store)] == ["Maybe Mira keeps bees.", "Mira owns a boat"]

@@ -28,7 +28,7 @@ from wellkept.recall.current import current_first
 from wellkept.recall.facts import fitting_facts, may_be_found, shared_words
 from wellkept.recall.near import near_facts
 from wellkept.recall.outdated import Outdated, Piece, outdated
-from wellkept.state import as_it_stands, held, is_current
+from wellkept.state import as_it_stands, held, is_current, prevails
 from wellkept.storage import Store
 
 if TYPE_CHECKING:
@@ -59,12 +59,13 @@ class Asked:
     known_at: datetime | None = None
     history: bool = False
 
-    def permits(self, fact: Fact) -> bool:
+    def permits(self, fact: Fact, store: Store) -> bool:
         """Whether the fact may be told."""
         if self.entity not in (None, fact.entity):
             return False
         if self.as_of is not None:
-            return held(fact, self.as_of, self.known_at)
+            known = self.known_at
+            return held(fact, self.as_of, known) and prevails(store, fact, self.as_of, known)
         return self.history or is_current(fact, self.now)
 
 
@@ -77,7 +78,8 @@ def recalled(
     query means, facts are found by their words.
     """
     ended = asked.history or asked.as_of is not None
-    facts = _facts(store, source, query, limit, meant, asked.permits, entity=asked.entity, ended=ended)
+    among = partial(asked.permits, store=store)
+    facts = _facts(store, source, query, limit, meant, among, entity=asked.entity, ended=ended)
     told = tuple(as_it_stands(fact, asked.now) for fact in _with_what_they_contradict(store, facts.ranked, limit))
     ranking = search(source, query, limit) if asked.entity is None and asked.as_of is None else Ranking(())
     hits = _up_to_date(store, source, ranking.hits, asked)
@@ -246,7 +248,10 @@ def searched(
             query,
             wanted + 1,
             meant,
-            lambda fact: (ended or is_current(fact, now)) and among(fact),
+            lambda fact: (
+                among(fact)
+                and (is_current(fact, now) if then is None else prevails(store, fact, then, options.known_at))
+            ),
             ended=ended,
             words=options.mode != "vector",
         )

@@ -144,6 +144,11 @@ class SqliteForgetting:
         self._file.change("DELETE FROM facts_fts WHERE rowid = (SELECT id FROM facts WHERE source = ? AND id = ?)",
                           (source, number))  # fmt: skip
         self._file.change("DELETE FROM facts WHERE source = ? AND id = ?", (source, number))
+        # What would have made way for it later stays.
+        self._file.change(
+            "UPDATE facts SET valid_until = told_until, told_until = NULL, expired_at = NULL, ended_because = NULL "
+            "WHERE source = ? AND superseded_by = ? AND status = 'active'", (source, number),
+        )  # fmt: skip
         for column in ("superseded_by", "replaces"):
             self._file.change(f"UPDATE facts SET {column} = NULL WHERE source = ? AND {column} = ?",  # noqa: S608
                               (source, number))  # fmt: skip
