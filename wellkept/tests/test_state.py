@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from wellkept.errors import Conflict, InvalidInput, NotFound, Refused
@@ -54,7 +54,7 @@ def fact(memory: Memory, number: int) -> Fact:
 # -- slots and time
 
 
-@pytest.mark.req("T-502", "TC-43")
+@pytest.mark.req("T-501", "T-502", "TC-43")
 def test_a_new_value_of_an_attribute_closes_the_one_before_however_it_is_worded(memory: Memory) -> None:
     memory.remember("default", "The queue listens on 5433", entity="queue", attribute="port", now=NOW)
     memory.remember("default", "Connect at 6000", entity="queue", attribute="Port", now=NOW + DAY)
@@ -123,6 +123,15 @@ def test_what_would_have_made_way_stays_where_its_successor_is_called_off(memory
     home(memory, "Paris", valid_from=year(2027), now=NOW + DAY)
     memory.forget("default", ["fact:2"], now=NOW + 2 * DAY)
     assert (fact(memory, 1).valid_until, fact(memory, 1).superseded_by) == (None, None)
+    assert cities(memory, now=year(2028)) == ["Berlin"]
+
+
+def test_a_value_to_come_that_is_put_right_still_takes_the_place(memory: Memory) -> None:
+    home(memory, "Berlin")
+    home(memory, "Paris", valid_from=year(2027), now=NOW + DAY)
+    memory.correct("default", "fact:2", "revise", replacement="Ada lives in Delft", preview=False, now=NOW + 2 * DAY)
+    assert [cities(memory, now=then) for then in (NOW + 3 * DAY, year(2028))] == [["Berlin"], ["Delft"]]
+    memory.forget("default", ["fact:3"], now=NOW + 4 * DAY)
     assert cities(memory, now=year(2028)) == ["Berlin"]
 
 
@@ -527,7 +536,7 @@ def _step(memory: Memory, step: tuple[str, Writer, str, int, int | None, int | N
 
 
 @pytest.mark.req("T-104", "T-502", "T-503", "T-504")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(STEP, min_size=1, max_size=9))
 def test_whatever_is_said_and_by_whom(steps: list[tuple[str, Writer, str, int, int | None, int | None]]) -> None:
     """No lower tier ends a higher one, one slot has one value at a time, and history only grows."""

@@ -550,7 +550,7 @@ class Memory:
 
     def _end(self, source: str, item: Item, mark: Mark) -> bool:
         """Let an item be current no longer. What would have made way for it only later stays."""
-        kept = None if mark.status == "active" else self.item(source, item)
+        kept = self.item(source, item) if mark.status == "expired" else None
         if isinstance(kept, Fact) and kept.valid_from is not None and kept.valid_from > mark.at:
             for one in state.making_way(self.store, kept):
                 back = Mark("restored", "restored", mark.at, "active", reason=mark.because, actor=mark.actor)

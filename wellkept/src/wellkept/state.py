@@ -315,9 +315,13 @@ def _teller(store: Store, fact: Fact) -> str | None:
 
 
 def making_way(store: Store, fact: Fact) -> list[Fact]:
-    """The facts that stay current until this one begins."""
-    about = store.facts(fact.source, fact.entity) if fact.entity is not None else store.facts(fact.source)
-    return [one for one in about if one.superseded_by == fact.id]
+    """The facts that stay current until this one begins, or would have until one whose place it took."""
+    about = [one for one in store.facts(fact.source, fact.entity, ended=True) if one.superseded_by is not None]
+    taken, left = {fact.id}, len(about)
+    while left:
+        more = {one.id for one in about if one.superseded_by in taken and one.status == "superseded"} - taken
+        taken, left = taken | more, len(more)
+    return [one for one in about if one.superseded_by in taken and one.status == "active"]
 
 
 def settled(store: Store, fact: Fact, writer: Writer, now: datetime) -> None:
