@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
@@ -25,6 +25,7 @@ from wellkept.ingest.restoring import restored
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
+    HOOK,
     INTENTS,
     LAYERS,
     OWNER,
@@ -47,6 +48,8 @@ from wellkept.model import (
     Fact,
     FactKind,
     ForgetReceipt,
+    HeldKind,
+    HeldWrite,
     History,
     Intent,
     Item,
@@ -77,8 +80,12 @@ from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
+from wellkept.surroundings import known_of, written_before
 from wellkept.trust import OWNERS, admitted
+from wellkept.trust.admission import CHOICES, WHERE, Decision, Modes, admit
+from wellkept.trust.detect import Known
 from wellkept.trust.gate import Gate, Key
+from wellkept.writes import FactWrite, PageWrite, strings
 
 if TYPE_CHECKING:
     from wellkept.recall.embedding import Background
@@ -95,12 +102,19 @@ LARGEST_FACT = 50_000
 
 LARGEST_METADATA = 16 * 1024
 """In UTF-8 bytes of JSON."""
+MOST_HELD = 10_000
+MOST_HELD_BYTES = 64 * 1024 * 1024
+"""So many writes of a source are held at most, and so many bytes of them."""
+UNREVIEWED = timedelta(days=30)
+"""What nobody has looked at for so long is held no longer: it is gone."""
 MOST_IDS = 100
 """How many items one call may name."""
 TOLD_BY = "wellkept:remember"
 """Who told what was remembered one statement at a time."""
 
 _FOR_GOOD = "only the owner forgets for good, at a terminal: wellkept purge ID. Nothing was removed"
+
+_BLOCKED = "this memory refuses what reads like instructions to it (agent_mode, external_mode). Nothing was kept"
 
 _UNSEEN = regex.compile(r"[\p{Cc}\p{Cs}]")
 # Joiners stay: Persian, Indic scripts and emoji are written with them.
@@ -122,7 +136,8 @@ class Memory:
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
     needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
     opens an embedder or waits for its model. `key` reads the key to recognise what was forgotten for good, and makes it
-    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store.
+    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store. `modes` says
+    how strict the gate is at least.
     """
 
     def __init__(
@@ -135,8 +150,10 @@ class Memory:
         arms_off: Collection[str] = recall.OFF,
         key: Callable[[bool], bytes | None] | None = None,
         files: Files | None = None,
+        modes: Modes | None = None,
     ) -> None:
         self.store, self.capture = store, capture
+        self.modes = Modes() if modes is None else modes
         self.files = Files() if files is None else files
         self.key = key
         self._gate = Gate(store, Key(key))
@@ -166,10 +183,16 @@ class Memory:
         check_name("source", source)
         check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
+        return self._put_page(PageWrite(source, slug, content, told, again, writer, _at(now)), self.strictness())
+
+    def _put_page(self, write: PageWrite, modes: Modes) -> WriteReceipt:
+        source, slug, told, again, now = write.source, write.slug, write.told, write.again, write.at
         said = Told() if told is None else told
         _check_told(said)
-        trust = admitted(writer, said.content_origin)
-        page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
+        beside = tuple(text for text in (slug, said.source_id, said.url) if text) + strings(said.metadata)
+        decision = self._decide(source, write.writer, said.content_origin, write.content, modes, beside=beside)
+        trust, content = decision.tier, decision.text
+        page, chunks, names = parse_page(source, slug, content, trust=trust, now=now)
         with self.store.transaction():
             self._check_new(source)
             self.store.add_source(Source(source))
@@ -179,20 +202,110 @@ class Memory:
             struck = self._gate.page(source, content)
             if struck != content:
                 content = struck
-                page, chunks, names = parse_page(source, slug, content, trust=trust, now=_at(now))
+                page, chunks, names = parse_page(source, slug, content, trust=trust, now=now)
+            if decision.verdict == "hold":
+                return self._hold(replace(write, content=content, told=said), "page", decision.flags)
             old = self.store.get_page(source, slug)
             ended = old is not None and old.status in ("expired", "deleted")
             same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
             if old is not None and same and not (ended and again):
                 standing = () if old.status == page.status else (old.status,)
-                return WriteReceipt(source, slug, "unchanged", degraded=standing)
+                return WriteReceipt(source, slug, "unchanged", degraded=standing, flags=old.flags)
             if old is not None and old.status != "deleted" and min(old.trust, Trust.USER_WRITTEN) > trust:
                 return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
             created = page.updated_at if old is None else old.created_at
-            page = replace(page, created_at=created, told=old.told if old is not None and told is None else said)
-            self.store.put_page(page, chunks, names)
+            kept = old.told if old is not None and told is None else said
+            page = replace(page, created_at=created, told=kept, flags=decision.flags)
+            self.store.put_page(page, chunks, names, by=write.writer.name)
         degraded = ("revived",) if ended else ()
-        return WriteReceipt(source, slug, "created" if old is None else "updated", degraded=degraded)
+        status: Literal["created", "updated"] = "created" if old is None else "updated"
+        return WriteReceipt(source, slug, status, degraded=degraded, flags=decision.flags)
+
+    # -- the gate
+
+    def strictness(self) -> Modes:
+        """How strict the gate is: as it was said at a terminal, and what files make stricter."""
+        return self.modes.tightened(self.store.holding.modes())
+
+    def _decide(
+        self,
+        source: str,
+        writer: Writer,
+        origin: ContentOrigin | None,
+        text: str,
+        modes: Modes,
+        *,
+        kind: HeldKind = "page",
+        beside: Sequence[str] = (),
+        entity: str | None = None,
+    ) -> Decision:
+        """What becomes of a text. Refused where the gate blocks it."""
+        tier = admitted(writer, origin)
+        before: tuple[str, ...] = ()
+        known: tuple[Known, ...] = ()
+        if WHERE[writer.channel] != "owner":
+            before = written_before(self.store, source, writer)
+            known = known_of(self.store, source, text, entity, tier)
+        decision = admit(writer, origin, text, kind=kind, beside=beside, before=before, known=known, modes=modes)
+        if decision.verdict == "refuse":
+            raise Refused(_BLOCKED)
+        return decision
+
+    def _hold(self, write: PageWrite | FactWrite, kind: HeldKind, flags: tuple[str, ...]) -> WriteReceipt:
+        """Keep a write where nothing reads it. Refused when the source holds as much as it may."""
+        holding, source = self.store.holding, write.source
+        holding.drop_older(write.at - UNREVIEWED)
+        self.store.add_source(Source(source))
+        request = write.request()
+        count, size = holding.size(source)
+        if count >= MOST_HELD or size + len(request.encode()) > MOST_HELD_BYTES:
+            raise Refused("queue_full: as much is held back as may be. See: wellkept review")
+        slug = write.slug if isinstance(write, PageWrite) else None
+        number = holding.hold(HeldWrite(None, source, write.at, write.writer, kind, request, flags))
+        return WriteReceipt(source, slug, "held", flags=flags, held=number)
+
+    def held(self, source: str) -> tuple[HeldWrite, ...]:
+        """What is held back until its owner has looked at it, oldest first."""
+        check_name("source", source)
+        return self.store.holding.held(source, limit=MOST_HELD)
+
+    def release(self, source: str, number: int, *, writer: Writer = OWNER, now: datetime | None = None) -> WriteReceipt:
+        """Keep a held write after all, with the tier and flags that it has; that is no confirmation.
+
+        NotFound when it is not held; ScopeDenied for everybody but the owner.
+        """
+        with self.store.transaction():
+            held = self._held(source, number, writer)
+            self.store.holding.drop(source, number)
+            if held.kind == "page":
+                return self._put_page(PageWrite.of(held, _at(now)), Modes())
+            return self._remember(FactWrite.of(held, _at(now)), Modes())
+
+    def discard(self, source: str, number: int, *, writer: Writer = OWNER) -> None:
+        """Take a held write out for good. NotFound when it is not held; ScopeDenied for everybody but the owner."""
+        with self.store.transaction():
+            self._held(source, number, writer)
+            self.store.holding.drop(source, number)
+
+    def _held(self, source: str, number: int, writer: Writer) -> HeldWrite:
+        check_name("source", source)
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner decides on what is held, at a terminal: wellkept review")
+        found = self.store.holding.one(source, number)
+        if found is None:
+            raise NotFound(f"nothing is held under {number} in source {source!r}. See: wellkept review")
+        return found
+
+    def set_mode(self, name: str, value: str, *, writer: Writer = OWNER) -> Modes:
+        """Make the gate stricter or less strict: one of CHOICES. ScopeDenied for everybody but the owner."""
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner sets how strict the gate is, at a terminal: wellkept gate NAME VALUE")
+        if value not in CHOICES.get(name, ()):
+            known = "; ".join(f"{one}: {', '.join(choices)}" for one, choices in CHOICES.items())
+            raise InvalidInput(name, f"is {value!r}; use one of {known}")
+        with self.store.transaction():
+            self.store.holding.set_mode(name, value)
+        return self.strictness()
 
     def _check_new(self, source: str) -> None:
         """A source is not begun under a name that looks like another's; one that is there goes on as it is."""
@@ -403,10 +516,20 @@ class Memory:
                 check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
-        moment, trust = _at(now), admitted(writer, content_origin)
         slot = None if attribute is None else _attribute(attribute)
-        self._gate.check_names(source, entity or "", session or "", slot or "")
+        moment = _at(now)
         since, until = _span(valid_from, valid_until, moment)
+        write = FactWrite(source, text, entity, kind, session, replaces, since, content_origin, writer, moment)
+        return self._remember(replace(write, attribute=slot, valid_until=until), self.strictness())
+
+    def _remember(self, write: FactWrite, modes: Modes) -> WriteReceipt:
+        source, entity, session, replaces = write.source, write.entity, write.session, write.replaces
+        moment, writer = write.at, write.writer
+        beside = tuple(name for name in (entity, session, write.attribute) if name)
+        decision = self._decide(
+            source, writer, write.content_origin, write.text, modes, kind="fact", beside=beside, entity=entity
+        )
+        self._gate.check_names(source, *beside)
         page = None if session is None else page_slug(session)
         told = Provenance(TOLD_BY, None if page is None else f"{source}:{page}", page)
         self._check_new(source)
@@ -414,12 +537,16 @@ class Memory:
             old = None if replaces is None else self._live(source, replaces, "replaces", moment)
             if isinstance(old, Page):
                 raise InvalidInput("replaces", "names a page; a fact can take the place of a fact only")
+            text = self._gate.admit(source, decision.text)
+            if decision.verdict == "hold":
+                return self._hold(replace(write, text=text), "fact", decision.flags)
             about = entity if entity is not None or old is None else old.entity
-            fact = Fact(None, source, self._gate.admit(source, text), about, kind, told, trust=trust, valid_from=since)
-            fact = replace(fact, valid_until=until, recorded_at=moment, content_origin=content_origin)
-            fact = replace(fact, attribute=slot, replaces=None if old is None else old.id)
-            if slot is None and old is not None and about == old.entity:
-                fact = replace(fact, attribute=old.attribute)
+            fact = Fact(None, source, text, about, write.kind, told, trust=decision.tier, recorded_at=moment)
+            fact = replace(fact, valid_from=write.valid_from, valid_until=write.valid_until, flags=decision.flags)
+            fact = replace(fact, content_origin=write.content_origin, attribute=write.attribute)
+            if old is not None:
+                same = write.attribute is None and about == old.entity
+                fact = replace(fact, replaces=old.id, attribute=old.attribute if same else write.attribute)
             self.store.add_source(Source(source))
             return state.written(self.store, state.place(self.store, fact, old), writer)
 
@@ -691,8 +818,9 @@ class Memory:
         """The right words for a fact: about the same, in the same time, told in the same conversation."""
         # Only not in these words there.
         told = replace(kept.provenance, source=TOLD_BY, event_id=None, quote_span=None)
-        text, trust = self._gate.admit(kept.source, replacement), admitted(writer, None)
-        fact = Fact(None, kept.source, text, kept.entity, kept.kind, told, trust=trust, recorded_at=now)
+        decision = self._decide(kept.source, writer, None, replacement, Modes(), kind="fact")
+        text = self._gate.admit(kept.source, decision.text)
+        fact = Fact(None, kept.source, text, kept.entity, kept.kind, told, trust=decision.tier, recorded_at=now)
         since = kept.valid_from or kept.recorded_at
         return replace(fact, valid_from=since, valid_until=kept.valid_until, attribute=kept.attribute, replaces=kept.id)
 
@@ -1012,6 +1140,7 @@ class Memory:
         messages: Sequence[Message],
         *,
         extractor: Extractor | None = None,
+        writer: Writer = HOOK,
         now: datetime | None = None,
     ) -> WriteReceipt:
         """Keep a conversation as a page with the facts it states; banked again it changes only what differs."""
@@ -1019,7 +1148,9 @@ class Memory:
         check_name("session", session)
         self._check_new(source)
         self._gate.check_names(source, session)
-        return writeback.bank(self.store, source, session, messages, gate=self._gate, extractor=extractor, now=_at(now))
+        return writeback.bank(
+            self.store, source, session, messages, gate=self._gate, writer=writer, extractor=extractor, now=_at(now)
+        )
 
     def _capture(
         self,

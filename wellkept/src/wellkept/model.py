@@ -78,6 +78,7 @@ class Writer:
 
 
 OWNER = Writer("owner_tty")
+HOOK = Writer("hook")
 AGENT = Writer("agent_mcp", "agent:unnamed")
 OUTSIDE = Writer("connector", "connector:unnamed")
 
@@ -546,15 +547,35 @@ class WriteReceipt:
 
     "unchanged" is also what was told already. `pending` are facts that contradict somebody who ranks higher
     (degraded "guarded"): they wait for the owner's word.
+    `flags` is what was noticed in it. Of a write that is "held" until its owner has looked at it nothing can be read;
+    `held` is its number.
     """
 
     source: str
     slug: str | None
-    status: Literal["created", "updated", "unchanged"]
+    status: Literal["created", "updated", "unchanged", "held"]
     facts: tuple[int, ...] = ()
     expired: int = 0
     degraded: tuple[str, ...] = field(default=())
     pending: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
+    held: int | None = None
+
+
+HeldKind = Literal["page", "fact"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWrite:
+    """A write that is held back: who wrote it when, and `request`, the arguments of the call as JSON."""
+
+    id: int | None
+    source: str
+    at: datetime
+    writer: Writer
+    kind: HeldKind
+    request: str
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def _telephone(found: re.Match[str]) -> str:
     return MARK.format("phone") if told and digits in _PHONE_DIGITS and not date else number
 
 
-_KEYS: Mapping[str, str] = {
+KEYS: Mapping[str, str] = {
     "private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
     "web token": r"\beyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?",
     "OpenAI, Anthropic": r"\bsk-[\w-]{16,}+",
@@ -106,7 +106,7 @@ _KEYS: Mapping[str, str] = {
 
 _Shapes = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 _SHAPED: _Shapes = (
-    *((re.compile(shape, re.DOTALL), _whole("key")) for shape in _KEYS.values()),
+    *((re.compile(shape, re.DOTALL), _whole("key")) for shape in KEYS.values()),
     (re.compile(r"(?<=://)[^\s/@:\[\]]*+:[^\s/@\[\]]++(?=@)"), _whole("key")),
 )
 _NAMED = re.compile(

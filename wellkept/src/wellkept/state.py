@@ -268,11 +268,11 @@ def written(store: Store, new: Placed, writer: Writer) -> WriteReceipt:
     _close_all(store, new.closes, number, writer, moment)
     if new.same is not None:
         restated(store, new.same, fact, writer)
-        return WriteReceipt(source, None, "unchanged", (number,))
+        return WriteReceipt(source, None, "unchanged", (number,), flags=new.same.flags)
     store.add_fact(replace(fact, id=number), writer.name)
     for again in new.again:
         store.add_fact(again, writer.name)
-    return WriteReceipt(source, None, "created", (number,))
+    return WriteReceipt(source, None, "created", (number,), flags=fact.flags)
 
 
 def _close_all(store: Store, closes: Iterable[Close], successor: int, writer: Writer, now: datetime) -> None:
@@ -295,7 +295,7 @@ def _wait(store: Store, fact: Fact, writer: Writer) -> WriteReceipt:
         number = waiting[0].id or 0
     else:
         number = store.add_fact(fact, writer.name)
-    return WriteReceipt(fact.source, None, "unchanged", degraded=("guarded",), pending=(number,))
+    return WriteReceipt(fact.source, None, "unchanged", degraded=("guarded",), pending=(number,), flags=fact.flags)
 
 
 def restated(store: Store, fact: Fact, again: Fact, writer: Writer) -> None:

@@ -130,15 +130,29 @@ def test_a_file_cannot_confirm_and_a_person_at_a_terminal_can(
     run("remember", "Ada likes tea")
     line = run("export").stdout.replace('"agent_written"', '"user_confirmed"')
     done = run("import", "-", "--data-dir", str(tmp_path / "second"), stdin=line)
-    assert "1 were confirmed; kept as user-written" in done.stderr
-    assert "(user-written)" in run("recall", "tea", "--data-dir", str(tmp_path / "second")).stdout
+    assert "1 are kept as from outside" in done.stderr
+    assert "(external, untrusted)" in run("recall", "tea", "--data-dir", str(tmp_path / "second")).stdout
     monkeypatch.setattr("wellkept.cli.keeping.at_a_terminal", lambda: True)
-    monkeypatch.setattr("secrets.choice", lambda letters: "a")
     Path("forged.ndjson").write_text(line)
-    for word, label in (("b" * 5, "user-written"), ("a" * 5, "user-confirmed")):
-        place = ("--data-dir", str(tmp_path / word))
-        run("import", "forged.ndjson", *place, stdin=f"{word}\n")
-        assert f"({label})" in run("recall", "tea", *place).stdout
+    place = ("--data-dir", str(tmp_path / "third"))
+    assert run("import", "forged.ndjson", *place, stdin="short\nother\n").exit_code != 0
+    assert "nothing found" in run("recall", "tea", *place).stdout
+    assert run("import", "forged.ndjson", *place, stdin="a passphrase\na passphrase\n").exit_code == 0
+    assert "(user-confirmed)" in run("recall", "tea", *place).stdout
+
+
+@pytest.mark.req("T-212", "TC-25")
+@pytest.mark.parametrize("field", ["text", "trust", "status", "entity", "seal", "flags"])
+def test_an_item_of_an_export_that_was_changed_is_from_outside(run: Run, tmp_path: Path, field: str) -> None:
+    run("remember", "Ada likes tea")
+    row = json.loads(run("export").stdout)
+    assert run("import", "-", "--data-dir", str(tmp_path / "same"), stdin=json.dumps(row)).exit_code == 0
+    assert "(unconfirmed, agent-written)" in run("recall", "tea", "--data-dir", str(tmp_path / "same")).stdout
+    row[field] = {"trust": "user_written", "status": "active", "flags": ["x"]}.get(field, f"{row[field]} tea")
+    place = ("--data-dir", str(tmp_path / field))
+    run("import", "-", *place, stdin=json.dumps(row))
+    label = "unconfirmed, agent-written" if field == "status" else "external, untrusted"
+    assert f"({label})" in run("recall", "tea", *place).stdout
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,20 @@ def test_an_answer_that_the_harness_is_still_writing_down_is_waited_for(tmp_path
     assert [one.text for one in heard.messages] == ["When does the kiln open?", "At 90 degrees."]
 
 
+def test_a_transcript_that_the_harness_has_not_begun_yet_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    said = (turn("user", "When does the kiln open?", 0), turn("assistant", "At 90 degrees.", 0))
+    whole = tmp_path / "whole"
+    whole.write_bytes(transcripts.write(said, session="s"))
+    late = threading.Timer(0.1, whole.rename, (path,))
+    late.start()
+    heard = claude_code.heard(stopped(path, "At 90 degrees."), [tmp_path])
+    late.join()
+    assert len(heard.messages) == 2
+    with pytest.raises(NothingHeard, match="transcript_unreadable"):
+        claude_code.heard(stopped(tmp_path / "none.jsonl", "At 90 degrees."), [tmp_path])
+
+
 @pytest.mark.parametrize("last", ["never written", 7, None, ""])
 def test_an_answer_that_never_comes_holds_nothing_up_for_long(tmp_path: Path, last: object) -> None:
     path = tmp_path / "s.jsonl"

@@ -15,7 +15,7 @@ from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import parse_page as parse_conversation
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import CandidateFact, Fact, Message, Provenance, Source, Trust, WriteReceipt
+from wellkept.model import HOOK, CandidateFact, Fact, Message, Provenance, Source, Trust, WriteReceipt
 from wellkept.providers import Segment
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
@@ -38,7 +38,7 @@ SCRIPT = [
 
 
 def bank(store: Store, *how: Any, **more: Any) -> WriteReceipt:
-    return writeback.bank(store, *how, gate=Gate(store, Key(None)), **more)
+    return writeback.bank(store, *how, gate=Gate(store, Key(None)), writer=HOOK, **more)
 
 
 @pytest.fixture

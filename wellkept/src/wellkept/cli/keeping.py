@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wellkept.cli.confirming import typed_back
+from wellkept.cli.confirming import passphrase
 from wellkept.cli.folder import check_size, markdown_below
 from wellkept.cli.frame import (
     BadFile,
@@ -32,6 +31,7 @@ from wellkept.errors import InvalidInput
 from wellkept.model import Trust, Writer
 
 if TYPE_CHECKING:
+    from wellkept.memory import Memory
     from wellkept.model import Fact, Page
 
 SLOW_S = 2.0
@@ -113,8 +113,9 @@ def import_(path: Path, again: bool, as_json: bool, source: str | None, data_dir
     unless --again.
 
     Of an export: all that is not there is kept as it stood, with its labels and times, what was forgotten as
-    forgotten; what is there stays as it is. What the export calls confirmed stays so only when you say it at a
-    terminal. All of it is kept, or nothing.
+    forgotten; what is there stays as it is. What this installation has sealed keeps its labels. Of the rest the labels
+    are anybody's claim: it is kept as from outside, unless you vouch for it with your passphrase at a terminal. All of
+    it is kept, or nothing.
 
     \b
     Examples:
@@ -162,35 +163,39 @@ def _import_folder(directory: Path, again: bool, as_json: bool, source: str | No
 
 
 def _import_export(file: Path, as_json: bool, source: str | None, data_dir: Path | None) -> None:
-    from wellkept.ingest.exported import read
     from wellkept.ingest.restoring import moved
 
     if not file.exists() and str(file) != "-":
         raise click.BadParameter(f"there is no {file}", param_hint="PATH")
     text = read_text(file)
-    try:
-        items = list(read(text.split("\n")))
-    except InvalidInput as error:
-        raise InvalidInput(str(file), f"{error}. Nothing was kept") from None
     with opened(source, data_dir) as (memory, scope):
-        if source is not None:
-            items = list(moved(items, scope))
-        items = _vouched(items)
-        done = memory.restore(items)
+        try:
+            items = _as_labelled(memory, text.split("\n"), source, data_dir)
+        except InvalidInput as error:
+            raise InvalidInput(str(file), f"{error}. Nothing was kept") from None
+        done = memory.restore(moved(items, scope) if source is not None else items)
     said = f"{done.pages} pages and {done.facts} facts kept, {done.there} there before"
     said += f", {done.forgotten} left out, as forgotten for good" if done.forgotten else ""
     report(as_json, plain(done), said)
 
 
-def _vouched(items: list[Page | Fact]) -> list[Page | Fact]:
-    """The items, those that were confirmed still so where a person at a terminal says it; else as their owner's."""
-    confirmed = sum(item.trust is Trust.USER_CONFIRMED for item in items)
-    if not confirmed:
-        return items
-    if at_a_terminal() and typed_back(f"vouch for the {confirmed} that the file calls confirmed"):
-        return items
-    click.echo(f"wellkept: {confirmed} were confirmed; kept as user-written, as no person vouches for them", err=True)
-    return [replace(item, trust=Trust.USER_WRITTEN) if item.trust is Trust.USER_CONFIRMED else item for item in items]
+def _as_labelled(memory: Memory, lines: list[str], source: str | None, data_dir: Path | None) -> list[Page | Fact]:
+    """The items of an export, with their labels where a seal or a person says that they are true."""
+    from wellkept.ingest.exported import item, rows
+    from wellkept.ingest.restoring import from_outside
+    from wellkept.trust.bundle import is_sealed
+
+    key = memory.key(False) if memory.key is not None else None
+    found = [(item(where, row), key is not None and is_sealed(key, row)) for where, row in rows(lines)]
+    claims = sum(not proven and one.trust > Trust.EXTERNAL_UNTRUSTED for one, proven in found)
+    if claims and at_a_terminal():
+        click.echo(f"{claims} items have no seal of this installation. If the file is yours, vouch for its labels.")
+        passphrase(source, data_dir)
+        return [one for one, _ in found]
+    if claims:
+        click.echo(f"wellkept: {claims} are kept as from outside, as no seal shows whose they are; "
+                   "to vouch for them, import at a terminal", err=True)  # fmt: skip
+    return [one if proven else from_outside(one) for one, proven in found]
 
 
 def _with_progress(files: list[Path]) -> Iterator[Path]:

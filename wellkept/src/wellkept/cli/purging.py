@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.frame import at_a_terminal, common, opened, report, settings_of, shown, visible
-from wellkept.errors import NeedsTerminal
+from wellkept.cli.confirming import only_a_person, passphrase
+from wellkept.cli.frame import common, opened, report, shown, visible
 
 if TYPE_CHECKING:
     from wellkept.forgetting import Plan
@@ -45,11 +45,11 @@ def purge(
     """
     if bool(ids) == (lift is not None):
         raise click.UsageError("give the ids of what is to be forgotten, or --lift RECEIPT")
-    if not dry_run and not at_a_terminal():
-        raise NeedsTerminal("purge: only a person at a terminal may do this; run it there, without a pipe")
+    if not dry_run:
+        only_a_person("purge")
     with opened(source, data_dir) as (memory, scope):
         if lift is not None:
-            _ask(source, data_dir)
+            passphrase(source, data_dir)
             lifted = memory.lift(scope, lift)
             report(as_json, {"lifted": lifted}, f"{lifted} claims may be kept again; nothing came back by itself")
             return
@@ -58,22 +58,11 @@ def purge(
             report(as_json, _planned(plan), "\n".join(_lines(plan)))
             return
         click.echo("\n".join(_lines(plan)), err=as_json)
-        _ask(source, data_dir)
+        passphrase(source, data_dir)
         receipt = shown(memory.purge(scope, ids, everywhere=source is None, shown=plan))
     report(as_json, receipt, "\n".join(_told(receipt)))
     if receipt["status"] != "complete":
         sys.exit(1 if receipt["status"] == "residual" else 2)
-
-
-def _ask(source: str | None, data_dir: Path | None) -> None:
-    from wellkept.trust.passphrase import Passphrase
-
-    passphrase = Passphrase(settings_of(source, data_dir).passphrase)
-    if not passphrase.is_set():
-        click.echo("Choose a passphrase. It is asked whenever something is to be done that only you may do.", err=True)
-        passphrase.choose(click.prompt("New passphrase", hide_input=True, confirmation_prompt=True, err=True))
-        return
-    passphrase.check(click.prompt("Passphrase", hide_input=True, err=True))
 
 
 def _planned(plan: Plan) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from wellkept.providers.quotes import plain
 from wellkept.scrub import MARK, scrub
 
 PART_CHARS = 24_000
-WRITTEN_SECONDS = 0.5
+WRITTEN_SECONDS = 0.8
 """How long an answer that a harness names may take to stand in its transcript."""
 HEARD_BYTES = 1024 * 1024
 """So much of a transcript's end is read; all of it only where that does not reach back to what is kept."""
@@ -90,11 +90,7 @@ def heard_in_transcript(
         raise NothingHeard("no_stdin")
     path = event.transcript_path or ""
     try:
-        transcript = read(path, roots, tail)
-        until = time.monotonic() + WRITTEN_SECONDS
-        while time.monotonic() < until and not _is_written(event, transcript):
-            time.sleep(0.02)
-            transcript = read(path, roots, tail)
+        transcript = _once_written(event, lambda: read(path, roots, tail))
         is_all = os.path.getsize(path) <= tail
     except (TranscriptRefused, OSError) as error:
         code = error.code if isinstance(error, TranscriptRefused) else "unreadable"
@@ -104,6 +100,25 @@ def heard_in_transcript(
         raise NothingHeard("empty_window")
     more = None if is_all else partial(heard_in_transcript, stdin, roots, read, MAX_BYTES)
     return Heard(session, transcript.messages, more)
+
+
+def _once_written(event: SessionEvent, read: Callable[[], Transcript]) -> Transcript:
+    """The transcript, once the answer that the event names stands there, or as it is when the time for that is over.
+
+    TranscriptRefused as `read` raises it; a file that is not there yet may still come.
+    """
+    until = time.monotonic() + WRITTEN_SECONDS
+    while True:
+        is_over = time.monotonic() >= until
+        try:
+            transcript = read()
+        except TranscriptRefused as refused:
+            if is_over or refused.code != "unreadable" or not event.last_assistant_message:
+                raise
+        else:
+            if is_over or _is_written(event, transcript):
+                return transcript
+        time.sleep(0.02)
 
 
 def _is_written(event: SessionEvent, transcript: Transcript) -> bool:

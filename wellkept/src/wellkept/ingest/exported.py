@@ -135,21 +135,26 @@ def read(lines: Iterable[str]) -> Iterator[Page | Fact]:
 
     InvalidInput names the line that cannot be read, and what of it.
     """
-    rows = iter(lines)
-    for number, line in enumerate(rows, start=1):
+    return (item(where, row) for where, row in rows(lines))
+
+
+def rows(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The items as JSON types, each with where it stands."""
+    left = iter(lines)
+    for number, line in enumerate(left, start=1):
         if line.strip() == "{" and number == 1:
-            yield from _listed("".join((line, *rows)))
+            yield from _listed("".join((line, *left)))
         elif line.strip():
-            yield _item(f"line {number}", _json(f"line {number}", line))
+            yield f"line {number}", _json(f"line {number}", line)
 
 
-def _listed(text: str) -> Iterator[Page | Fact]:
+def _listed(text: str) -> Iterator[tuple[str, Any]]:
     whole = _json("file", text)
     items = whole.get("items") if isinstance(whole, Mapping) else None
     if not isinstance(items, list):
         raise InvalidInput("items", "is not there; give what `wellkept export` wrote")
     for number, row in enumerate(items):
-        yield _item(f"items[{number}]", row)
+        yield f"items[{number}]", row
 
 
 def _json(where: str, text: str) -> Any:
@@ -159,7 +164,8 @@ def _json(where: str, text: str) -> Any:
         raise InvalidInput(where, f"is no JSON: {error}") from None
 
 
-def _item(where: str, row: Any) -> Page | Fact:
+def item(where: str, row: Any) -> Page | Fact:
+    """The item that a row is. InvalidInput says what of it cannot be read."""
     name = row.get("id") if isinstance(row, Mapping) else None
     if not isinstance(name, str) or not name:
         raise InvalidInput(where, "is no page or fact with an id; give what `wellkept export` wrote")

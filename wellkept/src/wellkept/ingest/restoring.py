@@ -10,11 +10,13 @@ from wellkept.ingest.conversation import FOLDER, turn_chunks
 from wellkept.ingest.conversation import parse_page as turns_of
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.writeback import TOLD_BY
-from wellkept.model import ChangeKind, Ended, Fact, Item, Mark, Page, Restored
+from wellkept.model import ChangeKind, Ended, Fact, Item, Mark, Page, Restored, Writer
 from wellkept.storage import Store
+from wellkept.trust.admission import admit
 from wellkept.trust.forgotten import MARK
 from wellkept.trust.gate import Gate
 from wellkept.trust.normal import words
+from wellkept.writes import strings
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -57,6 +59,16 @@ def restored(store: Store, gate: Gate, items: Iterable[Page | Fact]) -> Restored
 def _has_end(fact: Fact) -> bool:
     """Whether somebody ended the fact, or something will take its place."""
     return fact.expired_at is not None or fact.status not in ("active", "pending")
+
+
+def from_outside(item: Page | Fact) -> Page | Fact:
+    """The item with the label that it has where nothing shows who wrote it."""
+    writer = Writer("restore")
+    if isinstance(item, Page):
+        decision = admit(writer, "import", item.content, beside=(item.slug, *strings(item.told.metadata)))
+        return replace(item, content=decision.text, trust=decision.tier, flags=decision.flags)
+    decision = admit(writer, "import", item.text, kind="fact")
+    return replace(item, text=decision.text, trust=decision.tier, flags=decision.flags)
 
 
 def _end(store: Store, fact: Fact, number: int, successor: int | None) -> None:

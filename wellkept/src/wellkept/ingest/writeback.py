@@ -10,16 +10,18 @@ from typing import Literal
 from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest.attribution import Located, attribute, locate
 from wellkept.ingest.conversation import page_slug, render, stated, turn_chunks
+from wellkept.ingest.conversation import parse_page as turns_of
 from wellkept.ingest.hedges import is_asked, is_hedged
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.segment import segments
 from wellkept.ingest.sightings import Names
-from wellkept.model import FACT_KINDS, Fact, Message, Provenance, Trust, WriteReceipt
+from wellkept.model import FACT_KINDS, Fact, Message, Provenance, Trust, Writer, WriteReceipt
 from wellkept.names import norm
 from wellkept.providers import Extractor, Segment
 from wellkept.providers.quotes import plain
 from wellkept.scrub import without_keys
 from wellkept.storage import Store
+from wellkept.trust.admission import admit
 from wellkept.trust.gate import Gate
 
 TOLD_BY = "wellkept:writeback"
@@ -32,6 +34,7 @@ def bank(
     messages: Sequence[Message],
     *,
     gate: Gate,
+    writer: Writer,
     extractor: Extractor | None = None,
     now: datetime,
 ) -> WriteReceipt:
@@ -54,8 +57,9 @@ def bank(
     told = _told(store, source, session, slug, said, extractor)
     with store.transaction():
         # Again, as something may have been forgotten since.
-        status = _put_page(store, source, slug, gate.messages(source, said), now)
-        return _put_facts(store, source, slug, _still(gate, source, told), status, now)
+        status, trust, flags = _put_page(store, source, slug, gate.messages(source, said), writer, now)
+        kept = _admitted(_still(gate, source, told), writer, trust)
+        return replace(_put_facts(store, source, slug, kept, status, writer, now), flags=flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +137,46 @@ def _still(gate: Gate, source: str, told: _Told) -> _Told:
     return replace(told, facts=tuple(fact for fact in told.facts if not forgotten.spans(fact.text)))
 
 
-def _put_page(store: Store, source: str, slug: str, said: Sequence[Message], now: datetime) -> Change:
+def _admitted(told: _Told, writer: Writer, trust: Trust) -> _Told:
+    """What was told, as much trusted as the conversation it was read in."""
+    if told.facts is None:
+        return told
+    facts = []
+    for fact in told.facts:
+        decision = admit(writer, "derived", fact.text, kind="fact", lineage=(trust,))
+        facts.append(replace(fact, text=decision.text, trust=decision.tier, flags=decision.flags))
+    return replace(told, facts=tuple(facts))
+
+
+def _put_page(
+    store: Store, source: str, slug: str, said: Sequence[Message], writer: Writer, now: datetime
+) -> tuple[Change, Trust, tuple[str, ...]]:
+    """Keep the conversation; what became of it, its tier and what was noticed in it. It is never held back."""
     content = render(said)
     before = store.get_page(source, slug)
     if before and before.content == content and before.status == "active":
-        return "unchanged"
-    page, _, _ = parse_page(source, slug, content, trust=Trust.AGENT_WRITTEN, now=now)
+        return "unchanged", before.trust, before.flags
+    known = {one.text for one in turns_of(before.content)} if before else set()
+    fresh = "\n\n".join(one.text for one in said if one.text not in known)
+    decision = admit(writer, "agent_inferred", fresh)
+    trust = min(decision.tier, before.trust) if before else decision.tier
+    flags = tuple(sorted({*decision.flags, *(before.flags if before else ())}))
+    page, _, _ = parse_page(source, slug, content, trust=trust, now=now)
     # A conversation is found by its words and never by a name; dates that somebody typed are not its history.
     created = before.created_at if before else now
-    kept = replace(page, status="active", aliases=(), timeline=(), created_at=created)
-    store.put_page(kept, turn_chunks(said), (), stated(source, slug, said))
-    return "updated" if before else "created"
+    kept = replace(page, status="active", aliases=(), timeline=(), created_at=created, flags=flags)
+    store.put_page(kept, turn_chunks(said), (), stated(source, slug, said), by=writer.name)
+    return ("updated" if before else "created"), trust, flags
 
 
-def _put_facts(store: Store, source: str, slug: str, told: _Told, status: Change, now: datetime) -> WriteReceipt:
+def _put_facts(
+    store: Store, source: str, slug: str, told: _Told, status: Change, writer: Writer, now: datetime
+) -> WriteReceipt:
     before = {fact.id for fact in store.facts(source, told_in=slug)}
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
         return WriteReceipt(source, slug, status, kept, degraded=told.degraded)
-    given = store.put_facts(source, slug, told.facts, now, cap=Trust.AGENT_WRITTEN)
+    given = store.put_facts(source, slug, told.facts, now, writer.name, cap=Trust.AGENT_WRITTEN)
     # What somebody forgot or corrected stays so, however often the conversation says it.
     ids = tuple(number for number in given if number in before or _is_active(store.fact(source, number)))
     after = {fact.id for fact in store.facts(source, told_in=slug)}

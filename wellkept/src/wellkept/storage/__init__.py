@@ -18,6 +18,7 @@ from wellkept.model import (
     Change,
     Chunk,
     Fact,
+    HeldWrite,
     Hit,
     Item,
     Mark,
@@ -201,6 +202,37 @@ class Forgetting(Protocol):
         """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
 
 
+class Holding(Protocol):
+    """What the gate needs of an engine. What changes it is called within a transaction of the store."""
+
+    def hold(self, write: HeldWrite) -> int:
+        """Keep it, and give its number."""
+
+    def size(self, source: str) -> tuple[int, int]:
+        """How many writes of the source are held, and their bytes."""
+
+    def held(self, source: str, after: int = 0, limit: int = 100) -> tuple[HeldWrite, ...]:
+        """What is held of the source beyond a number, oldest first."""
+
+    def one(self, source: str, number: int) -> HeldWrite | None:
+        """One held write."""
+
+    def drop(self, source: str, number: int) -> bool:
+        """Take one out; whether it was there."""
+
+    def drop_older(self, moment: datetime) -> int:
+        """Take out what nobody has looked at since; how many."""
+
+    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
+        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
+
+    def modes(self) -> Mapping[str, str]:
+        """How strict the gate is, where that was said."""
+
+    def set_mode(self, name: str, value: str) -> None:
+        """Say how strict the gate is."""
+
+
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
 
@@ -215,6 +247,10 @@ class Store(Protocol):
     def forgetting(self) -> Forgetting:
         """What forgetting for good needs."""
 
+    @property
+    def holding(self) -> Holding:
+        """What is held back, and how strict the gate is."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""
 
@@ -225,7 +261,12 @@ class Store(Protocol):
         """All sources, by id."""
 
     def put_page(
-        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+        self,
+        page: Page,
+        chunks: Sequence[Chunk],
+        names: Sequence[Name],
+        statements: Sequence[Statement] = (),
+        by: str | None = None,
     ) -> None:
         """Create or replace the page with its chunks, names, aliases, timeline and what is stated there."""
 
@@ -285,6 +326,7 @@ class Store(Protocol):
         session_page: str | None,
         facts: Sequence[Fact],
         now: datetime,
+        by: str | None = None,
         *,
         cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
@@ -296,7 +338,7 @@ class Store(Protocol):
         ended by a mark stays ended.
         """
 
-    def add_fact(self, fact: Fact, actor: str | None = None) -> int:
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
         """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
 
     def facts_told(self, source: str, texts: Iterable[str]) -> tuple[Fact, ...]:

@@ -55,6 +55,7 @@ COLUMNS: Mapping[str, str] = {
     "journal.item": "pages.slug",
     "uses.item": "pages.slug",
     "replies.reply": "replies.reply",
+    "holds.request": "holds.request",
 }
 """Every column and word index that can hold what somebody wrote -> the store in the receipt that it goes with."""
 
@@ -64,6 +65,7 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
+    "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
     "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""
@@ -80,8 +82,10 @@ _TEXTS: Mapping[str, str] = {
     "journal.before": "SELECT seq, before FROM journal WHERE source = ? AND before IS NOT NULL",
     "journal.because": "SELECT seq, because FROM journal WHERE source = ? AND because <> ''",
     "replies.reply": "SELECT json_array(caller, key), reply FROM replies WHERE source = ?",
+    "holds.request": "SELECT id, request FROM holds WHERE source = ?",
 }
 """The stores of the file, and how all texts of one are read."""
+_JSON = frozenset({"pages.told", "holds.request"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class SqliteForgetting:
         """Every text that the source holds, with where it stands."""
         for store, sql in _TEXTS.items():
             for key, text in self._file.each(sql, (source,)):
-                yield Held(store, str(key), _read(text) if store == "pages.told" else text)
+                yield Held(store, str(key), _read(text) if store in _JSON else text)
 
     def erase_fact(self, source: str, number: int) -> None:
         """Take a fact out, with all that was said of it and every line of its history."""
@@ -186,6 +190,8 @@ class SqliteForgetting:
         elif held.store == "replies.reply":
             caller, key = json.loads(held.key)
             self._file.change("DELETE FROM replies WHERE source = ? AND caller = ? AND key = ?", (source, caller, key))
+        elif held.store == "holds.request":
+            self._file.change("DELETE FROM holds WHERE source = ? AND id = ?", (source, int(held.key)))
         else:
             raise ValueError(held.store)
 

@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, Forgetting, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Forgetting, Holding, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -500,6 +500,15 @@ class SqliteStore:
             )
         )
 
+    @property
+    def holding(self) -> Holding:
+        """What is held back, and how strict the gate is."""
+        from wellkept.storage.holding import Access, SqliteHolding
+
+        return SqliteHolding(
+            Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
+        )
+
     # -- transactions
 
     @contextmanager
@@ -561,7 +570,12 @@ class SqliteStore:
     # -- pages
 
     def put_page(
-        self, page: Page, chunks: Sequence[Chunk], names: Sequence[Name], statements: Sequence[Statement] = ()
+        self,
+        page: Page,
+        chunks: Sequence[Chunk],
+        names: Sequence[Name],
+        statements: Sequence[Statement] = (),
+        by: str | None = None,
     ) -> None:
         """Create or replace the page with its chunks, names, aliases, timeline and what is stated there.
 
@@ -604,11 +618,11 @@ class SqliteStore:
             old = before[1] if before else None
             same = before == [int(page.trust), page.content]
             if not same:
-                self._log(page, "updated" if before else "created", old)
+                self._log(page, "updated" if before else "created", old, by)
 
-    def _log(self, page: Page, change: ChangeKind, before: _Value) -> None:
+    def _log(self, page: Page, change: ChangeKind, before: _Value, by: str | None) -> None:
         at = _moment("updated_at", page.updated_at)
-        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before, None))
+        self._change(_LOG, (page.source, "page", page.slug, change, "", int(page.trust), at, before, by))
 
     def _index(self) -> None:
         """Let words be found in the pages put since; at once, as the index writes a piece of itself each time."""
@@ -872,6 +886,7 @@ class SqliteStore:
         session_page: str | None,
         facts: Sequence[Fact],
         now: datetime,
+        by: str | None = None,
         *,
         cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
@@ -889,11 +904,11 @@ class SqliteStore:
             _check_fact(f"facts[{position}]", fact, source)
         with self.transaction():
             self.add_source(Source(source))
-            ids = tuple(self._put_fact(session_page, fact, recorded) for fact in facts)
+            ids = tuple(self._put_fact(session_page, fact, recorded, by) for fact in facts)
             if session_page is not None:
                 ending = (recorded, source, session_page, int(cap), json.dumps(ids))
                 for gone, trust in self._change(_EXPIRE_FACTS, ending):
-                    self._log_fact(source, gone, "expired", trust, recorded, None)
+                    self._log_fact(source, gone, "expired", trust, recorded, None, by)
         return ids
 
     def _log_fact(
@@ -904,18 +919,18 @@ class SqliteStore:
         trust: int,
         at: int | None,
         before: _Value,
-        actor: str | None = None,
+        by: str | None,
     ) -> None:
-        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, actor))
+        self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, by))
 
-    def add_fact(self, fact: Fact, actor: str | None = None) -> int:
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
         """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
         _check_fact("fact", replace(fact, status="active"), fact.source)
         with self.transaction():
             self.add_source(Source(fact.source))
             number = self._add_fact(None, fact)
             recorded = _moment("recorded_at", fact.recorded_at)
-            self._log_fact(fact.source, number, "created", int(fact.trust), recorded, None, actor)
+            self._log_fact(fact.source, number, "created", int(fact.trust), recorded, None, by)
         return number
 
     def _add_fact(self, session_page: str | None, fact: Fact) -> int:
@@ -951,7 +966,7 @@ class SqliteStore:
         sql = "SELECT 1 FROM facts WHERE source = ? AND (status <> 'active' OR valid_until IS NOT NULL) LIMIT 1"
         return _is_storable(source) and bool(self._select(sql, (source,)))
 
-    def _put_fact(self, session_page: str | None, fact: Fact, now: int | None) -> int:
+    def _put_fact(self, session_page: str | None, fact: Fact, now: int | None, by: str | None) -> int:
         text_hash = _text_hash(fact.text)
         same = self._change(_SAME_FACT, (fact.source, session_page, text_hash, fact.entity))
         if not same:
@@ -959,7 +974,7 @@ class SqliteStore:
             identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
             ((fact_id,),) = self._change(_ADD_FACT, (*_told(fact), *identity))
             self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
-            self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None)
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), now, None, by)
             return int(fact_id)
         ((fact_id, trust, status, ended_because, text),) = same
         if ended_because is not None:
@@ -972,7 +987,8 @@ class SqliteStore:
             self._change("UPDATE facts SET status = 'active', expired_at = NULL WHERE id = ?", (fact_id,))
         if retold or status != "active":
             change: ChangeKind = "updated" if status == "active" else "restored"
-            self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, text if retold else None)
+            was = text if retold else None
+            self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, was, by)
         return int(fact_id)
 
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
@@ -993,7 +1009,7 @@ class SqliteStore:
             taken = fact.id is None or self._change("SELECT 1 FROM facts WHERE id = ?", (fact.id,))
             status: Status = "pending" if fact.status == "pending" else "active"
             fact_id = self._add_fact(session_page, replace(fact, id=None if taken else fact.id, status=status))
-            self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None)
+            self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None, None)
         return fact_id, True
 
     def facts(
