@@ -26,7 +26,8 @@ ECHO = "echo"
 """The flag of words that came back from outside."""
 NEVER_HELD = frozenset({"wrong", DECLINED})
 
-_CLOSING_MARKS = ".!。！…"
+FULL_STOPS = ".。"
+CLOSING_MARKS = ".!。！…"
 _BETWEEN = regex.compile(r"[\s_-]+")
 
 
@@ -213,9 +214,9 @@ def _once(facts: Iterable[Fact]) -> list[Fact]:
 # -- the facts that say one and the same
 
 
-def spellings(text: str) -> tuple[str, ...]:
-    """The text with and without a full stop, as one may have been told with it and the other without."""
-    bare = text.strip().rstrip(_CLOSING_MARKS).rstrip()
+def spellings(text: str, marks: str = FULL_STOPS) -> tuple[str, ...]:
+    """The text with and without a mark at its end, as one may have been told with it and the other without."""
+    bare = text.strip().rstrip(marks).rstrip()
     return tuple(dict.fromkeys((text, bare, f"{bare}."))) if bare else (text,)
 
 

@@ -11,7 +11,7 @@ import regex  # type: ignore[import-untyped]
 from wellkept.model import Fact, Trust
 from wellkept.recall.asked import all_content_words
 from wellkept.sentences import sentences
-from wellkept.state import DECLINED, is_current, saying, spellings, standing
+from wellkept.state import CLOSING_MARKS, DECLINED, is_current, saying, spellings, standing
 from wellkept.storage import Store
 from wellkept.trust.normal import words
 
@@ -60,7 +60,7 @@ def outdated(store: Store, source: str, pieces: Sequence[Piece], now: datetime) 
     if not pieces or not store.has_ended(source):
         return (None,) * len(pieces)
     said = [tuple(_sentences(piece.text)) for piece in pieces]
-    every = {spelling for units in said for unit in units for spelling in spellings(unit)}
+    every = {spelling for units in said for unit in units for spelling in spellings(unit, CLOSING_MARKS)}
     told = store.facts_told(source, sorted(every))
     claims: dict[tuple[str, ...], list[Fact]] = {}
     for fact in told:
