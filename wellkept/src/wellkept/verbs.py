@@ -121,7 +121,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             _QUERY,
             Argument("entity", "Only facts about the page of this slug.", least=1, most=_NAMED),
             _LIMIT,
-            Argument("as_of", "Facts as they held then (ISO 8601).", "moment"),
+            Argument("as_of", "Facts as of then (ISO 8601).", "moment"),
             _KNOWN_AT,
             _HISTORY,
         ),
