@@ -16,6 +16,8 @@ WellkeptError
 ├── EmbedderMismatch      the vectors kept are another model's
 ├── NotCalibrated         nothing says what nearness means with this embedder
 ├── SettingsError         a setting or settings file cannot be used
+├── GitUnavailable        git could not do what it was asked
+├── Unreachable           another service could not be asked, or answered nothing usable
 ├── InstallRefused        a harness's own settings cannot be changed
 └── DaemonError
     ├── DaemonUnavailable no daemon answered on the socket
@@ -181,6 +183,26 @@ class SettingsError(WellkeptError):
     """A setting cannot be used; the message names the file or variable."""
 
     problem = "settings"
+
+
+class GitUnavailable(WellkeptError):
+    """The git program is not there, or could not do what it was asked."""
+
+    problem = "refused"
+
+    def __init__(self, folder: str | Path, reason: str) -> None:
+        self.folder, self.reason = str(folder), reason
+        super().__init__(f"{folder}: {reason}")
+
+
+class Unreachable(WellkeptError):
+    """Another service could not be asked, or answered nothing usable."""
+
+    problem = "refused"
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.where, self.reason = where, reason
+        super().__init__(f"{where.partition('?')[0]}: {reason}")
 
 
 class InstallRefused(WellkeptError):

@@ -20,11 +20,16 @@ from typing import Literal
 import regex  # type: ignore[import-untyped]
 
 from wellkept import capture
+from wellkept.errors import NotFound
 from wellkept.ingest import conversation
 from wellkept.ingest.conversation import FOLDER, PAGE_TYPE
+from wellkept.ingest.git_history import GitHistory, Rewritten
+from wellkept.ingest.git_history import history as git_history
+from wellkept.ingest.git_history import rewrite as rewrite_git
 from wellkept.ingest.markdown import parse_page
+from wellkept.ingest.striking import StruckFile, holding, strike
 from wellkept.model import Fact, Page, Told
-from wellkept.storage import Held, Job, StoneRow, Store
+from wellkept.storage import Folder, Held, Job, StoneRow, Store
 from wellkept.storage.verify import Needles, Seen, look_for
 from wellkept.trust.forgotten import ANY, SHORT, Span, strings, struck, struck_page, tombstone, without
 from wellkept.trust.gate import Gate, Key, proof_of
@@ -36,7 +41,8 @@ OUT_OF_REACH = (
     "backups and copies of the memory's directory",
     "the transcripts that a harness keeps itself",
     "files that were exported",
-    "the history of a Git repository that pages were imported from",
+    "the remotes and clones of a Git repository, and the history of one that pages were imported from",
+    "other files than Markdown in a folder that is followed",
     "whoever a model's address belongs to, and what it was sent",
 )
 _LINES = regex.compile(r"\n+")
@@ -60,7 +66,8 @@ class PurgeReceipt:
     """What became of a purge. It holds no text, and no digest that could be guessed.
 
     `complete`: nothing was found any more. `pending`: a reader holds the database's log; open the memory again later.
-    `residual`: something is left, in the stores whose `left` is not 0.
+    `residual`: something is left, in the stores whose `left` is not 0. `files` are those of followed folders that held
+    it, `git_history` what their repositories still hold of earlier times: that is not touched by a purge.
     """
 
     id: str
@@ -73,6 +80,8 @@ class PurgeReceipt:
     texts_read: int
     bytes_read: int
     everywhere: bool
+    files: tuple[StruckFile, ...] = ()
+    git_history: tuple[GitHistory, ...] = ()
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
     schema_version: int = 1
 
@@ -96,7 +105,8 @@ class Copy:
 class Plan:
     """What a purge would take out: `items` of `source` whole, and their claims wherever else they stand (`copies`).
 
-    It looks into `sources`; `everywhere` they are all that the store has, and any that is begun later.
+    It looks into `sources`; `everywhere` they are all that the store has, and any that is begun later. `files` are the
+    folder and path of each file that holds some of it.
     """
 
     source: str
@@ -105,6 +115,7 @@ class Plan:
     items: tuple[str, ...]
     claims: tuple[str, ...]
     copies: tuple[Copy, ...]
+    files: tuple[tuple[str, str], ...] = ()
 
 
 # -- what is to go
@@ -120,7 +131,25 @@ def planned(store: Store, source: str, items: Sequence[Page | Fact], *, everywhe
     found = [
         copy for one in sources for copy in _copies(store, one, finder, set(names) if one == source else frozenset())
     ]
-    return Plan(source, sources, everywhere, names, claims, tuple(found))
+    files = tuple(
+        (folder.name, path)
+        for folder in _followed(store, sources)
+        for path in _to_strike(store, folder, finder, source, names)
+    )
+    return Plan(source, sources, everywhere, names, claims, tuple(found), files)
+
+
+def _followed(store: Store, sources: Collection[str]) -> tuple[Folder, ...]:
+    return tuple(folder for folder in store.folders.all() if folder.source in sources)
+
+
+def _to_strike(store: Store, folder: Folder, finder: _Finder, source: str, names: Collection[str]) -> tuple[str, ...]:
+    whole = (
+        file.path
+        for file in store.folders.files(folder.name)
+        if folder.source == source and f"page:{file.slug}" in names and Path(folder.path, file.path).exists()
+    )
+    return tuple(sorted({*holding(folder, finder.spans), *whole}))
 
 
 def _with(store: Store, source: str, items: Sequence[Page | Fact]) -> Iterator[Fact]:
@@ -225,16 +254,16 @@ def purge(store: Store, key: Key, files: Files, plan_now: Callable[[], Plan], *,
         store.forgetting.keep_proof(proof_of(secret))
         store.forgetting.add_stones([StoneRow(whose, one.claim, one.first, one.words, name) for one in stones], now)
         store.forgetting.begin(Job(name, plan.source, now))
-    asked = files.strike(plan.sources, _Finder(plan.claims).spans)
+    spans = _Finder(plan.claims).spans
+    asked = files.strike(plan.sources, spans)
     if asked:
         found["queries"] = asked
-    settled = _settled(store, anew=False)
-    needles = Needles(None if plan.everywhere else plan.source, plan.claims, _spellings(plan))
-    seen = look_for(files.database or store.forgetting.image(), files.folder, needles)
-    if settled and seen.bytes_left:
-        settled = _settled(store, anew=True)
-        seen = look_for(files.database or store.forgetting.image(), files.folder, needles)
-    status: Status = "pending" if not settled else "residual" if seen.left or seen.bytes_left else "complete"
+    struck_files = tuple(one for folder in _followed(store, plan.sources) for one in _strike(store, folder, spans))
+    if struck_files:
+        found["files"] = len(struck_files)
+    settled, seen = _looked(store, files, plan)
+    left = seen.left or seen.bytes_left or any(one.what == "left" for one in struck_files)
+    status: Status = "pending" if not settled else "residual" if left else "complete"
     if status != "pending":
         _ended(store, name)
     return PurgeReceipt(
@@ -248,6 +277,64 @@ def purge(store: Store, key: Key, files: Files, plan_now: Callable[[], Plan], *,
         seen.texts_read,
         seen.bytes_read,
         plan.everywhere,
+        struck_files,
+        _histories(_followed(store, plan.sources), lambda _: spans),
+    )
+
+
+def _looked(store: Store, files: Files, plan: Plan) -> tuple[bool, Seen]:
+    """Whether the log is empty, and what is left; where bytes are, the file is written anew and looked at again."""
+    settled = _settled(store, anew=False)
+    needles = Needles(None if plan.everywhere else plan.source, plan.claims, _spellings(plan))
+    notes = [Path(folder.path) for folder in _followed(store, plan.sources)]
+    seen = look_for(files.database or store.forgetting.image(), files.folder, needles, notes)
+    if settled and seen.bytes_left:
+        settled = _settled(store, anew=True)
+        seen = look_for(files.database or store.forgetting.image(), files.folder, needles, notes)
+    return settled, seen
+
+
+def _strike(store: Store, folder: Folder, spans: Callable[[str], Sequence[Span]]) -> tuple[StruckFile, ...]:
+    """Take what is forgotten out of the files of a folder, and those of forgotten pages away."""
+    going = tuple(file.path for file in store.folders.files(folder.name) if file.standing == "going")
+    done = strike(folder, spans, going)
+    left = {one.path for one in done if one.what == "left"}
+    if going and "." not in left:
+        with store.transaction():
+            for path in going:
+                if path not in left:
+                    store.folders.drop(folder.name, path)
+    return done
+
+
+def _histories(
+    folders: Sequence[Folder], spans: Callable[[Folder], Callable[[str], Sequence[Span]]]
+) -> tuple[GitHistory, ...]:
+    found = (git_history(folder.name, Path(folder.path), spans(folder)) for folder in folders)
+    return tuple(one for one in found if one)
+
+
+def _of_purge(store: Store, source: str, receipt: str) -> tuple[Folder, ...]:
+    """The folders that a purge looked into. NotFound when the source has no purge of that id."""
+    stones = [row for one in (ANY, source) for row in store.forgetting.stones(one) if row.purge == receipt]
+    if not stones:
+        raise NotFound(f"there is no purge {receipt!r} in source {source!r}, or it was lifted before")
+    everywhere = any(row.source == ANY for row in stones)
+    return tuple(folder for folder in store.folders.all() if everywhere or folder.source == source)
+
+
+def histories(store: Store, key: Key, source: str, receipt: str) -> tuple[GitHistory, ...]:
+    """What the repositories that a purge looked into still hold of all that was forgotten in their source."""
+    return _histories(_of_purge(store, source, receipt), lambda one: Gate(store, key).forgotten(one.source).spans)
+
+
+def rewrite_histories(store: Store, key: Key, source: str, receipt: str) -> tuple[Rewritten, ...]:
+    """Write those histories anew without it. GitUnavailable names one that cannot be; those before it are done."""
+    held = {one.folder for one in histories(store, key, source, receipt)}
+    return tuple(
+        rewrite_git(folder.name, Path(folder.path), Gate(store, key).forgotten(folder.source).spans)
+        for folder in _of_purge(store, source, receipt)
+        if folder.name in held
     )
 
 
@@ -286,7 +373,10 @@ def resume(store: Store, key: Key, files: Files) -> int:
     """
     jobs = () if store.read_only else store.forgetting.jobs()
     for source in store.sources() if jobs else ():
-        files.strike((source.id,), Gate(store, key).forgotten(source.id).spans)
+        spans = Gate(store, key).forgotten(source.id).spans
+        files.strike((source.id,), spans)
+        for folder in _followed(store, (source.id,)):
+            _strike(store, folder, spans)
     if not jobs or not _settled(store, anew=True, wait_s=0.0):
         return 0
     for name, _ in jobs:
@@ -302,6 +392,9 @@ def _take_out(store: Store, plan: Plan, now: datetime) -> None:
             forgetting.erase_fact(plan.source, int(item))
         else:
             forgetting.erase_page(plan.source, item)
+            store.folders.let_go(plan.source, item)
+    for one in plan.sources:
+        store.folders.read_anew(one)
     whole = set(plan.items)
     last = forgetting.last_line()
     for copy in plan.copies:
@@ -376,4 +469,5 @@ _METHODS: Mapping[str, str] = {
     "journal.before": "rewritten",
     "journal.because": "rewritten",
     "pages.slug": "erased with the page; the name of another page stays",
+    "files": "rewritten, and committed where Git had them",
 }

@@ -20,6 +20,7 @@ from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, 
 from wellkept.forgetting import Files, Plan, PurgeReceipt
 from wellkept.ingest import writeback
 from wellkept.ingest.conversation import FOLDER, is_of, page_slug
+from wellkept.ingest.git_history import GitHistory, Rewritten
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.restoring import restored
 from wellkept.model import (
@@ -81,7 +82,7 @@ from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store
 from wellkept.surroundings import known_of, written_before
-from wellkept.trust import OWNERS, admitted
+from wellkept.trust import OWNERS, admitted, echo
 from wellkept.trust.admission import CHOICES, WHERE, Decision, Modes, admit
 from wellkept.trust.detect import Known
 from wellkept.trust.gate import Gate, Key
@@ -171,6 +172,7 @@ class Memory:
         *,
         told: Told | None = None,
         again: bool = False,
+        lineage: Collection[Trust] = (),
         writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
@@ -178,19 +180,24 @@ class Memory:
 
         A writer of lower trust does not replace a page: it stays as it was, and the receipt says "guarded". The same
         content again changes nothing; of a page that was ended the receipt says how it stands, as "expired", unless
-        `again` asks for it to be current again. What made a page current again says "revived".
+        `again` asks for it to be current again. What made a page current again says "revived". `lineage` are the tiers
+        of what it was made from. What comes in as a file and repeats what ranks lower ranks as that does ("echo").
         """
         check_name("source", source)
         check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
-        return self._put_page(PageWrite(source, slug, content, told, again, writer, _at(now)), self.strictness())
+        return self._put_page(
+            PageWrite(source, slug, content, told, again, writer, _at(now), tuple(lineage)), self.strictness()
+        )
 
     def _put_page(self, write: PageWrite, modes: Modes) -> WriteReceipt:
         source, slug, told, again, now = write.source, write.slug, write.told, write.again, write.at
         said = Told() if told is None else told
         _check_told(said)
         beside = tuple(text for text in (slug, said.source_id, said.url) if text) + strings(said.metadata)
-        decision = self._decide(source, write.writer, said.content_origin, write.content, modes, beside=beside)
+        decision = self._decide(
+            source, write.writer, said.content_origin, write.content, modes, beside=beside, lineage=write.lineage
+        )
         trust, content = decision.tier, decision.text
         page, chunks, names = parse_page(source, slug, content, trust=trust, now=now)
         with self.store.transaction():
@@ -206,8 +213,9 @@ class Memory:
             if decision.verdict == "hold":
                 return self._hold(replace(write, content=content, told=said), "page", decision.flags)
             old = self.store.get_page(source, slug)
+            page = self._as_echo(replace(page, flags=decision.flags), write.writer)
             ended = old is not None and old.status in ("expired", "deleted")
-            same = old is not None and old.content == content and old.trust >= trust and told in (None, old.told)
+            same = old is not None and old.content == content and old.trust >= page.trust and told in (None, old.told)
             if old is not None and same and not (ended and again):
                 standing = () if old.status == page.status else (old.status,)
                 return WriteReceipt(source, slug, "unchanged", degraded=standing, flags=old.flags)
@@ -215,11 +223,11 @@ class Memory:
                 return WriteReceipt(source, slug, "unchanged", degraded=("guarded",))
             created = page.updated_at if old is None else old.created_at
             kept = old.told if old is not None and told is None else said
-            page = replace(page, created_at=created, told=kept, flags=decision.flags)
+            page = replace(page, created_at=created, told=kept)
             self.store.put_page(page, chunks, names, by=write.writer.name)
         degraded = ("revived",) if ended else ()
         status: Literal["created", "updated"] = "created" if old is None else "updated"
-        return WriteReceipt(source, slug, status, degraded=degraded, flags=decision.flags)
+        return WriteReceipt(source, slug, status, degraded=degraded, flags=page.flags)
 
     # -- the gate
 
@@ -238,15 +246,18 @@ class Memory:
         kind: HeldKind = "page",
         beside: Sequence[str] = (),
         entity: str | None = None,
+        lineage: Collection[Trust] = (),
     ) -> Decision:
         """What becomes of a text. Refused where the gate blocks it."""
-        tier = admitted(writer, origin)
+        tier = admitted(writer, origin, lineage)
         before: tuple[str, ...] = ()
         known: tuple[Known, ...] = ()
         if WHERE[writer.channel] != "owner":
             before = written_before(self.store, source, writer)
             known = known_of(self.store, source, text, entity, tier)
-        decision = admit(writer, origin, text, kind=kind, beside=beside, before=before, known=known, modes=modes)
+        decision = admit(
+            writer, origin, text, kind=kind, beside=beside, before=before, known=known, lineage=lineage, modes=modes
+        )
         if decision.verdict == "refuse":
             raise Refused(_BLOCKED)
         return decision
@@ -306,6 +317,13 @@ class Memory:
         with self.store.transaction():
             self.store.holding.set_mode(name, value)
         return self.strictness()
+
+    def _as_echo(self, page: Page, writer: Writer) -> Page:
+        """The page with the tier of what it repeats, where it came in as a file."""
+        tier = echo.echo(self.store, page.source, page.content) if writer.channel in echo.ECHOING else None
+        if tier is None or tier >= page.trust:
+            return page
+        return replace(page, trust=tier, flags=(*page.flags, echo.FLAG))
 
     def _check_new(self, source: str) -> None:
         """A source is not begun under a name that looks like another's; one that is there goes on as it is."""
@@ -736,6 +754,20 @@ class Memory:
         if not lifted:
             raise NotFound(f"there is no purge {receipt!r} in source {source!r}, or it was lifted before")
         return lifted
+
+    def git_histories(self, source: str, receipt: str) -> tuple[GitHistory, ...]:
+        """What the repositories of followed folders still hold of what was forgotten. NotFound as for `lift`."""
+        check_name("source", source)
+        check_name("receipt", receipt)
+        return forgetting.histories(self.store, Key(self.key), source, receipt)
+
+    def rewrite_git_histories(self, source: str, receipt: str, *, writer: Writer = OWNER) -> tuple[Rewritten, ...]:
+        """Write those histories anew without it, and throw the old ones away. ScopeDenied for all but the owner."""
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner rewrites a history, at a terminal: wellkept purge --rewrite-history")
+        check_name("source", source)
+        check_name("receipt", receipt)
+        return forgetting.rewrite_histories(self.store, Key(self.key), source, receipt)
 
     def without_forgotten(self, source: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         """The messages as `bank` would keep them: with [forgotten] where something was forgotten for good."""

@@ -157,6 +157,11 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     return replace(found, **keys)
 
 
+def secret(variable: str, env: Mapping[str, str] | None = None) -> str | None:
+    """What an environment variable holds that keeps a secret; None where it is not set or empty."""
+    return (os.environ if env is None else env).get(variable) or None
+
+
 def open_extractor(settings: Settings) -> Extractor | None:
     """The model that the settings name for reading facts out of conversations, or None."""
     if settings.extractor_url is None or settings.extractor_model is None:

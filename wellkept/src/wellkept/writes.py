@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from wellkept.model import ContentOrigin, FactKind, HeldWrite, Told, Writer
+from wellkept.model import ContentOrigin, FactKind, HeldWrite, Told, Trust, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class PageWrite:
     again: bool
     writer: Writer
     at: datetime
+    lineage: tuple[Trust, ...] = ()
 
     def request(self) -> str:
         """As JSON, without who writes and when, which is held apart."""
@@ -29,7 +30,9 @@ class PageWrite:
         if self.told is not None:
             said = self.told
             told = [said.content_origin, said.source_id, said.url, _written(said.valid_at), dict(said.metadata)]
-        return _json({"slug": self.slug, "content": self.content, "told": told, "again": self.again})
+        return _json(
+            {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": self.lineage}
+        )
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> PageWrite:
@@ -39,7 +42,16 @@ class PageWrite:
         if told is not None:
             origin, source_id, url, valid_at, metadata = told
             told = Told(origin, source_id, url, _read(valid_at), metadata)
-        return PageWrite(held.source, said["slug"], said["content"], told, said["again"], held.writer, at)
+        return PageWrite(
+            held.source,
+            said["slug"],
+            said["content"],
+            told,
+            said["again"],
+            held.writer,
+            at,
+            tuple(map(Trust, said["lineage"])),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Pages, folders and conversations": {
         "put": "wellkept.cli.keeping:put",
         "import": "wellkept.cli.keeping:import_",
+        "sync": "wellkept.cli.syncing:sync",
+        "connect": "wellkept.cli.connecting:connect",
         "bank": "wellkept.cli.keeping:bank",
         "export": "wellkept.cli.exporting:export",
         "embed": "wellkept.cli.embedding:embed",

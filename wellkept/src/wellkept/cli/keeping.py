@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from wellkept.cli.confirming import passphrase
-from wellkept.cli.folder import check_size, markdown_below
 from wellkept.cli.frame import (
     BadFile,
     ask,
@@ -129,6 +128,9 @@ def import_(path: Path, again: bool, as_json: bool, source: str | None, data_dir
 
 
 def _import_folder(directory: Path, again: bool, as_json: bool, source: str | None, data_dir: Path | None) -> None:
+    from wellkept.ingest.folder import check_size, markdown_below
+    from wellkept.memory import LARGEST_CONTENT
+
     found = markdown_below(directory)
     counts = {"created": 0, "updated": 0, "unchanged": 0}
     refused: list[str] = []
@@ -137,7 +139,7 @@ def _import_folder(directory: Path, again: bool, as_json: bool, source: str | No
         for path in _with_progress(list(found.files)):
             slug = path.relative_to(directory).with_suffix("").as_posix()
             try:
-                check_size(path)
+                check_size(path, LARGEST_CONTENT)
                 content = read_text(path)
                 kept = None if again else memory.store.get_page(scope, slug)
                 if kept is not None and kept.status in ("expired", "deleted"):

@@ -38,6 +38,7 @@ _SURE_LINE = regex.compile(
     rf"|\[ *(?:(?P<part>{_SURE_PART}) *(?:, *(?P<part>{_SURE_PART}) *)*)?(?P<list>\])))? *"
 )
 _NULLS = frozenset({"~", "null", "Null", "NULL"})
+_OPENING = tuple("[{\"'&*!|>%@`")
 _FENCE = regex.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 _HEADING_MARK = regex.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _DATED_ITEM = regex.compile(
@@ -119,6 +120,51 @@ def split_front_matter(content: str) -> tuple[FrontMatter, str]:
     if values is None:
         return FrontMatter({}), text
     return FrontMatter(values), text[found.end() :].lstrip("\n")
+
+
+def front_matter_fault(content: str) -> str | None:
+    """What is wrong with the front matter, so that some of it would be read as something else; None where nothing is.
+
+    Plain `key: value` lines are understood where YAML would stumble, as over a second colon.
+
+    >>> front_matter_fault("---\\ntitle: [a, b\\n---\\nHello\\n"), front_matter_fault("---\\ntitle: A: b\\n---\\n")
+    ("line 3: expected ',' or ']', but got '<stream end>'", None)
+    """
+    text = content.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    first, _, rest = text.partition("\n")
+    if first.rstrip() != "---":
+        return None
+    found = _FRONT_MATTER.match(text)
+    if found is None:
+        begun = _KEY_LINE.match(rest.partition("\n")[0]) is not None
+        return "a line --- begins it, and none ends it" if begun else None
+    head = found[1]
+    if not head.strip() or len(head) > _LONGEST_YAML or _sure_values(head) or _yaml_values(head):
+        return None
+    return None if _is_plain(head) else _yaml_fault(head)
+
+
+def _is_plain(head: str) -> bool:
+    lines = [line for line in head.split("\n") if line.strip()]
+    keys = [found for line in lines if (found := _KEY_LINE.match(line)) is not None]
+    items = sum(_ITEM_LINE.match(line) is not None for line in lines)
+    return len(keys) + items == len(lines) and not any((found[2] or "").strip()[:1] in _OPENING for found in keys)
+
+
+def _yaml_fault(head: str) -> str:
+    loader = None
+    try:
+        loader = _Loader(head)
+        loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        place = "" if error.problem_mark is None else f"line {error.problem_mark.line + 2}: "
+        return f"{place}{error.problem}"
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return " ".join(str(error).split())
+    finally:
+        if loader is not None:
+            loader.dispose()
+    return "it holds no `key: value` lines"
 
 
 def _front_values(head: str) -> Mapping[str, _Value] | None:

@@ -233,6 +233,103 @@ class Holding(Protocol):
         """Say how strict the gate is."""
 
 
+Standing = Literal["kept", "gone", "going"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of notes that its owner bound to a source.
+
+    `signers` says whose signatures commits need: None nobody's, "" those of the owner's keyring, else the path of a
+    file of allowed signers. `head` is where its history stood when it was last read.
+    """
+
+    name: str
+    source: str
+    path: str
+    at: datetime
+    signers: str | None = None
+    head: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFile:
+    """What a sync made of a file: its page, the SHA-256 of that page as it was kept, and how it stands.
+
+    Without a digest it is looked at anew. "gone": the page ended when the file went; "going": the page was forgotten
+    for good, and the file is still to be removed.
+    """
+
+    path: str
+    slug: str
+    digest: bytes | None
+    standing: Standing = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a list of another service was read: the newest change, and its mark for "nothing changed since"."""
+
+    at: datetime | None
+    etag: str | None
+
+
+class Folders(Protocol):
+    """Which folders are bound, what was made of their files, and how far other services were read.
+
+    What changes them is called within a transaction.
+    """
+
+    def all(self) -> tuple[Folder, ...]:
+        """Every bound folder, by name."""
+
+    def bind(self, folder: Folder) -> None:
+        """Keep that the folder is bound; its name and path are free."""
+
+    def unbind(self, name: str) -> None:
+        """Forget a folder and what was made of its files. Pages stay."""
+
+    def reached(self, name: str, head: str | None) -> None:
+        """Keep where the history of the folder stood when it was read."""
+
+    def files(self, name: str) -> tuple[FolderFile, ...]:
+        """What a sync made of the files of a folder, by path."""
+
+    def keep(self, name: str, file: FolderFile) -> None:
+        """Keep what was made of one file, in the place of what was kept of it."""
+
+    def drop(self, name: str, path: str) -> None:
+        """Keep nothing of one file any more."""
+
+    def holder(self, source: str, slug: str) -> tuple[str, str] | None:
+        """The folder and the path of the file that a page of the source is kept from, if one is."""
+
+    def read_anew(self, source: str) -> None:
+        """Let every file of the folders of a source be looked at again by the next sync."""
+
+    def let_go(self, source: str, slug: str) -> None:
+        """Keep that the files of a page are to be removed."""
+
+    def holds_below(self, source: str, tier: Trust) -> bool:
+        """Whether the source holds any page or fact of a lower tier, ended or not."""
+
+    def pages_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Pages of these tiers that hold all the words near each other, ended or not: tier and content."""
+
+    def facts_saying(
+        self, source: str, words: Sequence[str], tiers: Sequence[Trust], limit: int
+    ) -> tuple[tuple[Trust, str], ...]:
+        """Facts of these tiers that hold any of the words, ended or not: tier and text."""
+
+    def cursor(self, source: str, name: str) -> Cursor | None:
+        """How far a list was read for a source; None where it never was."""
+
+    def reach(self, source: str, name: str, cursor: Cursor) -> None:
+        """Keep how far a list was read."""
+
+
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
 
@@ -250,6 +347,10 @@ class Store(Protocol):
     @property
     def holding(self) -> Holding:
         """What is held back, and how strict the gate is."""
+
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""

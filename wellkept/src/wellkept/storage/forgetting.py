@@ -56,6 +56,8 @@ COLUMNS: Mapping[str, str] = {
     "uses.item": "pages.slug",
     "replies.reply": "replies.reply",
     "holds.request": "holds.request",
+    "folder_files.path": "pages.slug",
+    "folder_files.slug": "pages.slug",
 }
 """Every column and word index that can hold what somebody wrote -> the store in the receipt that it goes with."""
 
@@ -66,6 +68,8 @@ NO_CLAIM = frozenset(
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
     "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
+    "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
+    "folder_files.standing cursors.source cursors.name cursors.etag "
     "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""

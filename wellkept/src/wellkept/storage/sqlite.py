@@ -54,7 +54,7 @@ from wellkept.model import (
 )
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
-from wellkept.storage import WANTS_NO_VECTOR, Forgetting, Holding, SearchIndex
+from wellkept.storage import WANTS_NO_VECTOR, Folders, Forgetting, Holding, SearchIndex
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -211,8 +211,8 @@ LIMIT ?
 _STATING = """
 SELECT s.id
 FROM statements_fts
-CROSS JOIN statements AS s ON s.id = statements_fts.rowid
-CROSS JOIN pages AS p ON p.id = s.page_id
+CROSS JOIN statements AS s INDEXED BY statements_placed ON s.id = statements_fts.rowid
+CROSS JOIN pages AS p INDEXED BY pages_in_reach ON p.id = s.page_id
 WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
 ORDER BY statements_fts.rowid DESC LIMIT ?
 """
@@ -509,6 +509,22 @@ class SqliteStore:
             Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
         )
 
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
+        from wellkept.storage.folders import Access, SqliteFolders
+
+        return SqliteFolders(
+            Access(
+                select=self._select,
+                change=self._change,
+                microseconds=lambda at: cast(int, _moment("at", at)),
+                moment=lambda at: _EPOCH + at * _MICROSECOND,
+                phrases=_phrases,
+                index_words=lambda: self._index() if self._owner == threading.get_ident() else None,
+            )
+        )
+
     # -- transactions
 
     @contextmanager
@@ -771,8 +787,7 @@ class SqliteStore:
         Only the source's own live pages count in the statistics, so no other source can change an order.
         A word of several parts ("follow-up", or one in a script without spaces) is looked for as a phrase.
         """
-        asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
-        phrases = ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
+        phrases = _phrases(words)
         if not phrases or not _at_most(limit) or not _is_storable(source):
             return ()
         if self._owner == threading.get_ident():
@@ -1458,6 +1473,12 @@ def _at_most(limit: int) -> int:
     return min(limit, _LARGEST_LIMIT)
 
 
+def _phrases(words: Sequence[str]) -> list[str]:
+    """How an index is asked for each of the words, those aside that it cannot know."""
+    asked = dict.fromkeys(_searched(word) or word for word in words if _is_storable(word))
+    return ['"' + word.replace('"', '""') + '"' for word in asked if word.strip()]
+
+
 def _searched(text: str) -> str | None:
     """The text as the index shall see it, or None when the tokenizer reads the text itself well."""
     if text.isascii():
@@ -1563,7 +1584,7 @@ def _page(row: _Row) -> Page:
         timeline=tuple(TimelineEntry(date, text) for date, text in json.loads(timeline)),
         updated_at=_datetime(updated_at),
         created_at=_datetime(created_at),
-        told=Told(cast(ContentOrigin | None, content_origin), source_id, url, _datetime(valid_at), said),
+        told=Told(cast("ContentOrigin | None", content_origin), source_id, url, _datetime(valid_at), said),
         flags=tuple(flags.split()),
     )
 
@@ -1604,7 +1625,7 @@ def _fact(row: _Row) -> Fact:
         valid_until=_datetime(valid_until),
         recorded_at=_datetime(recorded_at),
         superseded_by=superseded_by,
-        content_origin=cast(ContentOrigin | None, origin),
+        content_origin=cast("ContentOrigin | None", origin),
         expired_at=_datetime(ended_at),
         ended_because=why,
         flags=tuple(flags.split()),

@@ -39,16 +39,20 @@ class Needles:
 
 @dataclass(slots=True)
 class Seen:
-    """What was found: `left` counts texts by "table.column", `bytes_left` the files that hold a fragment."""
+    """What was found: `left` counts texts by "table.column", `bytes_left` the files that hold a fragment.
+
+    `notes_left` are the Markdown files that hold a claim; they count in `left` as "files".
+    """
 
     left: Counter[str] = field(default_factory=Counter)
+    notes_left: tuple[str, ...] = ()
     bytes_left: tuple[str, ...] = ()
     texts_read: int = 0
     bytes_read: int = 0
 
 
-def look_for(database: Path | bytes, folder: Path | None, needles: Needles) -> Seen:
-    """Read every text of the database, then every byte of the files of the folder.
+def look_for(database: Path | bytes, folder: Path | None, needles: Needles, notes: Sequence[Path] = ()) -> Seen:
+    """Read every text of the database, then every byte of the files of the folder, then the Markdown below `notes`.
 
     A fragment that other texts hold rightly, as those of another source, says nothing and is not looked for.
     """
@@ -70,7 +74,29 @@ def look_for(database: Path | bytes, folder: Path | None, needles: Needles) -> S
     looked = _forms(fragments)
     files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder is not None else []
     seen.bytes_left = tuple(str(path) for path in files if _bytes_hold(path, looked, seen))
+    seen.notes_left = tuple(str(path) for place in notes for path in _notes(place) if _note_holds(path, wanted, seen))
+    if seen.notes_left:
+        seen.left["files"] = len(seen.notes_left)
     return seen
+
+
+def _notes(place: Path) -> Iterator[Path]:
+    """Every Markdown file, hidden ones too; what a version control keeps for itself is no note."""
+    for found in sorted(place.rglob("*")):
+        if found.suffix.lower() == ".md" and ".git" not in found.parts and found.is_file() and not found.is_symlink():
+            yield found
+
+
+def _note_holds(path: Path, wanted: Sequence[str], seen: Seen) -> bool:
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # nobody can say what is in it
+    seen.texts_read += 1
+    seen.bytes_read += len(raw)
+    return _holds(raw.decode("utf-8", "replace"), wanted)
 
 
 def plainly(text: str) -> str:

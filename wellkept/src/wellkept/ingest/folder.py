@@ -1,4 +1,4 @@
-"""The Markdown files of a folder that are meant to be read, and how many others there are."""
+"""The Markdown files of a folder that are meant to be read, and what was left out."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ HIDDEN, EMPTY, OUTSIDE = "hidden", "empty", "linked from elsewhere"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files by path, and how many were left out by the reason."""
+    """The files by path, and how many were left out by the reason.
+
+    `outside` are the links that lead out of the folder, `closed` the folders below it that nobody could look into.
+    """
 
     files: tuple[Path, ...]
     skipped: Counter[str]
+    outside: tuple[Path, ...] = ()
+    closed: tuple[Path, ...] = ()
 
 
 def markdown_below(directory: Path) -> Found:
     """Every `*.md` below the directory, without what is hidden, empty or behind a link that leads out of it."""
     root = os.path.realpath(directory)
     files: list[Path] = []
+    outside: list[Path] = []
+    closed: list[Path] = []
     skipped: Counter[str] = Counter()
-    for place, folders, names in os.walk(directory):
+    for place, folders, names in os.walk(directory, onerror=lambda error: closed.append(Path(error.filename))):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         skipped[HIDDEN] += sum(len(_markdown(Path(place) / name)) for name in _hidden(place))
         for name in sorted(names):
@@ -35,21 +42,20 @@ def markdown_below(directory: Path) -> Found:
             why = HIDDEN if name.startswith(".") else _unread(path, root)
             if why:
                 skipped[why] += 1
+                outside += [path] if why == OUTSIDE else []
             elif path.is_file():
                 files.append(path)
-    return Found(tuple(sorted(files)), +skipped)
+    return Found(tuple(sorted(files)), +skipped, tuple(outside), tuple(closed))
 
 
-def check_size(path: Path) -> None:
-    """InvalidInput for a file that is larger than any page, before it is read."""
-    from wellkept.memory import LARGEST_CONTENT
-
+def check_size(path: Path, most: int) -> None:
+    """InvalidInput for a file of more than `most` bytes, before it is read."""
     try:
         size = path.stat().st_size
     except OSError:
         return  # reading it will say why
-    if size > LARGEST_CONTENT:
-        raise InvalidInput("content", f"has {size} bytes; {LARGEST_CONTENT} are allowed. Split it")
+    if size > most:
+        raise InvalidInput("content", f"has {size} bytes; {most} are allowed. Split it")
 
 
 def _hidden(place: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Other services whose texts memory keeps as what they are: from outside."""
