@@ -92,6 +92,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "confirm": {"id": "fact:1"},
     "timeline": {"entity": "ada", "since": "1800-01-01"},
     "history": {"id": "people/ada"},
+    "conflicts": {},
     "correct": {"id": "fact:1", "action": "mark_stale"},
     "cite": {"ids": ["fact:1"], "message": "m"},
     "export": {},

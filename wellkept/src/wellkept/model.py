@@ -13,9 +13,9 @@ T = TypeVar("T")
 Role = Literal["user", "assistant"]
 FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
 FACT_KINDS: tuple[FactKind, ...] = ("event", "preference", "commitment", "belief", "fact")
-Status = Literal["active", "superseded", "expired", "deleted"]
+Status = Literal["active", "pending", "superseded", "expired", "deleted"]
 ItemKind = Literal["page", "fact"]
-ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed"]
+ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed", "restated"]
 CorrectionAction = Literal["revise", "supersede", "mark_wrong", "mark_stale", "restore"]
 CORRECTION_ACTIONS: tuple[CorrectionAction, ...] = ("revise", "supersede", "mark_wrong", "mark_stale", "restore")
 Intent = Literal["build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general"]
@@ -218,7 +218,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A new standing of an item. What is None stays as it is; `because` is one word, `reason` what a person said."""
+    """A new standing of an item. What is None stays as it is; `because` is one word, `reason` what a person said.
+
+    `until` is from when on a fact is so no longer; with it and no status it stays active until then.
+    """
 
     change: ChangeKind
     because: str
@@ -228,6 +231,7 @@ class Mark:
     superseded_by: str | None = None
     reason: str = ""
     actor: str | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +306,12 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A statement with its entity (a page slug, or None when it could not be told) and its provenance."""
+    """A statement with its entity (a page slug, or None when it could not be told) and its provenance.
+
+    It was so from `valid_from` until `valid_until`, as is known by now; memory knew of it from `recorded_at` on, and
+    of its end from `expired_at` on. `attribute` is what it says of the entity. A "pending" one contradicts `replaces`,
+    which was told by somebody who ranks higher, and waits for the owner's word.
+    """
 
     id: int | None
     source: str
@@ -327,6 +336,11 @@ class Fact:
     """As of a page."""
     integrity: Integrity | None = None
     """As of a page."""
+    attribute: str | None = None
+    replaces: int | None = None
+    """The fact whose place it took; of a pending one, would take."""
+    told_until: datetime | None = None
+    """What `valid_until` was before somebody ended the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +381,8 @@ class SearchOptions:
     and before `occurred_before`: a turn when it was said, a page when its writer says it was so, or else when it was
     written. With `reference_time` a time that the query names ("last week") raises what is from
     then; `recency` lets what is new go before what is old, as seen from `reference_time`. `rerank` lets the reranker
-    of the settings, if any, order the first hits anew. What has one of `without_flags` is not found.
+    of the settings, if any, order the first hits anew. What has one of `without_flags` is not found. With `known_at`
+    only what memory knew at that moment is found.
     """
 
     unit: SearchUnit = "page"
@@ -381,6 +396,7 @@ class SearchOptions:
     recency: bool = False
     rerank: bool = False
     without_flags: tuple[str, ...] = ()
+    known_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +422,8 @@ class Hit:
     """A search result: what was found, how well it ranked (higher is better), its tier, and why it ranked.
 
     `ordinal` is the piece of the page; `turn` (from 0) and `at` say which turn of a conversation it is of, and when.
-    `faint` says that nothing speaks for it but that it came nearest.
+    `faint` says that nothing speaks for it but that it came nearest. One that is "superseded" says what is so no
+    longer; `superseded_by` is the fact that is, if there is one.
     """
 
     source: str
@@ -425,6 +442,8 @@ class Hit:
     content_origin: ContentOrigin | None = None
     flags: tuple[str, ...] = ()
     integrity: Integrity | None = None
+    status: Status = "active"
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,6 +568,8 @@ class TurnContext:
 class WriteReceipt:
     """What one write changed. `slug` is the page written, `facts` the ids of facts now active because of it.
 
+    "unchanged" is also what was told already. `pending` are facts that contradict somebody who ranks higher
+    (degraded "guarded"): they wait for the owner's word.
     `flags` is what was noticed in it. Of a write that is "held" until its owner has looked at it nothing can be read;
     `held` is its number.
     """
@@ -559,6 +580,7 @@ class WriteReceipt:
     facts: tuple[int, ...] = ()
     expired: int = 0
     degraded: tuple[str, ...] = field(default=())
+    pending: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     held: int | None = None
 
@@ -626,6 +648,8 @@ class Result:
     lanes: tuple[LaneScore, ...] | None = None
     factors: tuple[Factor, ...] | None = None
     faint: bool = False
+    superseded_by: str | None = None
+    """Of a piece of a page that says what is so no longer: the fact that is, or "" where nothing took its place."""
 
     @property
     def slug(self) -> str | None:
@@ -717,6 +741,24 @@ class History:
     supersedes: tuple[str, ...]
     superseded_by: str | None
     usage: Usage
+
+
+ConflictKind = Literal["pending", "disagreement", "alike", "echo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """Something that only a person can settle: what stands against what, and the commands that settle it.
+
+    pending: the first contradicts the second, whose writer ranks higher. disagreement: two writers of one rank gave one
+    slot different values; the first holds. alike: two that differ in one word, both current. echo: words that came
+    back from outside.
+    """
+
+    kind: ConflictKind
+    items: tuple[Page | Fact, ...]
+    why: str
+    settle: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

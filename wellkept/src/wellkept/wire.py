@@ -62,7 +62,7 @@ def shown(value: object) -> Any:
         return _result(value)
     if isinstance(value, Hit):
         plain = {"id": str(Item("page", value.slug)), "title": value.title, "text": value.text}
-        return plain | _ranked(value) | _label(value)
+        return plain | _ranked(value) | {"superseded_by": value.superseded_by} | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
     if isinstance(value, Said):
@@ -146,6 +146,9 @@ def _result(value: Result) -> dict[str, Any]:
     if value.lanes is not None:
         kept["diagnostics"] = shown(value.lanes)
         kept["factors"] = {one.name: one.factor for one in value.factors or ()}
+    if value.superseded_by is not None:
+        over = {"status": "superseded", "superseded_by": value.superseded_by or None}
+        return placed | kept | _label(value.item) | over
     return placed | kept | _label(value.item)
 
 
@@ -189,10 +192,15 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "created_at": shown(fact.recorded_at),
         "valid_from": shown(fact.valid_from),
         "valid_until": shown(fact.valid_until),
-        "expired_at": shown(fact.expired_at),
+        # One that makes way only later has not ended.
+        "expired_at": None if fact.status == "active" else shown(fact.expired_at),
         "ended_because": fact.ended_because,
         **_end(fact),
         "superseded_by": later,
+        "attribute": fact.attribute,
+        "replaces": None if fact.replaces is None else f"fact:{fact.replaces}",
+        "told_until": shown(fact.told_until),
+        "end_known_at": shown(fact.expired_at),
         "provenance": shown(fact.provenance),
         **_label(fact),
     }

@@ -60,19 +60,22 @@ class FactWrite:
     content_origin: ContentOrigin | None
     writer: Writer
     at: datetime
+    attribute: str | None = None
+    valid_until: datetime | None = None
 
     def request(self) -> str:
         """As JSON, without who writes and when, which is held apart."""
-        names = ("text", "entity", "kind", "session", "replaces", "content_origin")
+        names = ("text", "entity", "attribute", "kind", "session", "replaces", "content_origin")
         said = {name: getattr(self, name) for name in names}
-        return _json({**said, "valid_from": _written(self.valid_from)})
+        times = {name: _written(getattr(self, name)) for name in ("valid_from", "valid_until")}
+        return _json({**said, **times})
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> FactWrite:
         """The write that is held."""
         said = json.loads(held.request)
-        since = _read(said.pop("valid_from"))
-        return FactWrite(source=held.source, valid_from=since, writer=held.writer, at=at, **said)
+        since, until = _read(said.pop("valid_from")), _read(said.pop("valid_until", None))
+        return FactWrite(source=held.source, valid_from=since, valid_until=until, writer=held.writer, at=at, **said)
 
 
 def strings(value: object) -> tuple[str, ...]:

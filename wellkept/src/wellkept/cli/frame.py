@@ -155,6 +155,9 @@ def visible(text: str) -> str:
 def written(receipt: Mapping[str, Any]) -> str:
     """The receipt of a write in a line."""
     ids = [receipt["slug"]] if receipt["slug"] else [f"fact:{number}" for number in receipt["facts"]]
+    if receipt["pending"]:
+        waits = f"fact:{receipt['pending'][0]}"
+        return f"pending {waits} (guarded): who said otherwise ranks higher. To settle it: wellkept confirm {waits}"
     why = f" ({', '.join(receipt['degraded'])})" if receipt["degraded"] else ""
     return f"{receipt['status']} {' '.join(ids)}".rstrip() + why
 

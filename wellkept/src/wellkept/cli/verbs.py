@@ -115,6 +115,17 @@ def _history(found: Answer) -> str:
     return "\n".join([*lines, f"said to be of use {usage['citations']} times, to have misled {usage['misled']}"])
 
 
+def _conflicts(found: Answer) -> str:
+    lines = [line for one in found["conflicts"] for line in _conflict_lines(one)]
+    return "\n".join(lines) or "nothing to settle"
+
+
+def _conflict_lines(one: Answer) -> Iterator[str]:
+    yield f"{one['kind']}: {one['why']}"
+    yield from (f"  {_item(item)}" for item in one["items"])
+    yield from (f"  $ {command}" for command in one["settle"])
+
+
 def _why(change: Answer) -> str:
     return f" ({change['because']})" if change["because"] else ""
 
@@ -164,6 +175,7 @@ remember = _command(
     written,
     'wellkept remember "Ada likes tea."',
     'wellkept remember "Ada likes coffee now." --replaces fact:1 --kind preference',
+    'wellkept remember "The queue listens on 5433." --entity queue --attribute port',
     arguments="text",
 )
 recall = _command(
@@ -171,6 +183,7 @@ recall = _command(
     _recalled,
     'wellkept recall "what does Ada drink?"',
     'wellkept recall "where does Ada live" --as-of 2024-02-01 --json',
+    'wellkept recall "where does Ada live" --known-at 2024-02-01',
     arguments="query",
 )
 search = _command(
@@ -213,6 +226,7 @@ correct = _command(
     "wellkept correct fact:3 mark_stale --no-preview",
     arguments="id action",
 )
+conflicts = _command("conflicts", _conflicts, "wellkept conflicts", "wellkept conflicts --json")
 cite = _command(
     "cite", _cited, "wellkept cite fact:3 people/ada-lovelace", "wellkept cite fact:3 --misled", arguments="ids"
 )

@@ -8,7 +8,7 @@ from wellkept.recall.card import entity_card, timeline
 from wellkept.recall.context import said_before, turn_context, turn_pointers, window_volunteers
 from wellkept.recall.degraded import DEGRADED, found_by
 from wellkept.recall.facts import fitting_facts, rank_facts
-from wellkept.recall.fused import Showing, recalled, searched
+from wellkept.recall.fused import Asked, Showing, recalled, searched
 from wellkept.recall.pack import context_pack, opening_pack
 from wellkept.recall.render import render
 from wellkept.recall.unasked import searchable, unasked
@@ -18,6 +18,7 @@ __all__ = [
     "OFF",
     "SAID",
     "SWITCHES",
+    "Asked",
     "Showing",
     "context_pack",
     "entity_card",

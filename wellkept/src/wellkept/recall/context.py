@@ -16,12 +16,14 @@ from wellkept.providers import Embedder
 from wellkept.recall.arms import SAID, SEMANTIC, TOPIC, Arm, Heard, NameIndex, look_up, sighted_in
 from wellkept.recall.candidates import ends, seen
 from wellkept.recall.facts import fitting_facts, shared_words
+from wellkept.recall.outdated import Piece, outdated
 from wellkept.recall.render import pointer_to, render, stored_text
 from wellkept.recall.said import MOST_SAID, Ours, said
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
+from wellkept.state import is_current
 from wellkept.storage import Store
 from wellkept.trust.envelope import fresh_nonce
 
@@ -130,6 +132,8 @@ def turn_context(
     if "said" in fragments and SAID not in arms_off:
         statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.said)
         degraded += failed
+    statements = _still_so(store, source, statements, now)
+    pointers, offered = (_up_to_date(store, source, pages, now) for pages in (pointers, offered))
     whole = _Block(pointers, offered, facts, statements)
     kept = _within(whole, budget)
     if kept != whole:
@@ -151,6 +155,21 @@ def said_before(
         return (), (f"arm_failed:{SAID}",)
 
 
+def _still_so(store: Store, source: str, statements: Sequence[Said], now: datetime) -> tuple[Said, ...]:
+    """The statements without those that say what is so no longer."""
+    over = outdated(store, source, [Piece(one.slug, one.text, one.trust) for one in statements], now)
+    return tuple(one for one, old in zip(statements, over, strict=True) if old is None)
+
+
+def _up_to_date(store: Store, source: str, pages: Sequence[Pointer], now: datetime) -> tuple[Pointer, ...]:
+    """The pointers, whose synopsis does not say what is so no longer."""
+    over = outdated(store, source, [Piece(one.slug, one.synopsis, one.trust) for one in pages], now)
+    return tuple(
+        one if old is None else replace(one, synopsis=old.struck(one.synopsis))
+        for one, old in zip(pages, over, strict=True)
+    )
+
+
 def _only(session: str | None) -> Ours:
     return lambda slug: slug == f"conversations/{session}"
 
@@ -160,11 +179,7 @@ def decayed(fact: Fact, now: datetime) -> float:
 
     0 for one that no longer holds, or that was changed from outside.
     """
-    if (
-        fact.status != "active"
-        or fact.integrity == "failed"
-        or (fact.valid_until is not None and fact.valid_until <= now)
-    ):
+    if fact.integrity == "failed" or not is_current(fact, now):
         return 0.0
     since = fact.recorded_at or fact.valid_from
     age_days = max(0.0, (now - since).total_seconds() / _DAY_SECONDS) if since else 0.0

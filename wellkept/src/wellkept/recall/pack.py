@@ -24,10 +24,12 @@ from wellkept.model import (
 )
 from wellkept.names import norm
 from wellkept.recall.card import entity_card
-from wellkept.recall.fused import Search, recalled
+from wellkept.recall.fused import Asked, Search, recalled
+from wellkept.recall.outdated import Piece, outdated
 from wellkept.recall.render import MARKER, one_line, shorten, stored_text, told_shortly
 from wellkept.recall.said import tells
 from wellkept.recall.unasked import HIDDEN, work_status
+from wellkept.state import is_current
 from wellkept.storage import Store
 from wellkept.trust.envelope import enveloped, fresh_nonce
 
@@ -106,6 +108,7 @@ def context_pack(
     limit: int,
     related: int,
     tokens: int,
+    now: datetime,
 ) -> ContextPack:
     """The memory that bears on a goal: what `entities` name first, then what the goal recalls.
 
@@ -113,13 +116,14 @@ def context_pack(
     budget stays. What does not is named in `omitted`, with the reason. The same memory gives the same pack.
     """
     omitted: list[Omitted] = []
-    named = list(_named(store, source, entities, omitted))
-    found = list(_recalled(store, search, source, goal, 3 * CAPS[layer]))
+    named = list(_named(store, source, entities, omitted, now))
+    found = list(_recalled(store, search, source, goal, 3 * CAPS[layer], now))
     about = _About(goal, intent, layer, min(limit, CAPS[layer]), tokens)
-    return _packed(about, [*named, *found], omitted, lambda item: _related(store, source, item, related))
+    items = [*_up_to_date(store, source, named, now), *found]
+    return _packed(about, items, omitted, lambda item: _related(store, source, item, related))
 
 
-def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str) -> ContextPack:
+def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str, *, now: datetime) -> ContextPack:
     """The pack of a session whose goal nobody knows yet: in place of what a goal recalls the newest pages and facts.
 
     Facts are those told since a moment, as is what the user said in the last conversation. `mark` is the line that the
@@ -128,9 +132,8 @@ def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: 
     pages = sorted(store.pages(source, _CONSIDERED), key=lambda page: (-_age_key(page.updated_at), page.slug))[
         :NEWEST_PAGES
     ]
-    facts = sorted(store.facts(source, since=since), key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[
-        :NEWEST_FACTS
-    ]
+    current = [fact for fact in store.facts(source, since=since) if is_current(fact, now)]
+    facts = sorted(current, key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[:NEWEST_FACTS]
     newest: list[tuple[Page | Fact, str]] = [(page, told_shortly(page.summary, page.body)) for page in pages]
     newest += [(fact, fact.text) for fact in facts]
     places = [*range(len(pages)), *range(len(facts))]
@@ -139,14 +142,27 @@ def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: 
         for (kept, text), place in zip(newest, places, strict=True)
         for item in _pack_items(kept, text, 1 / (1 + place), "newest")
     ]
-    items += _said_last(store, source, since)
+    items = _up_to_date(store, source, items, now)
+    items += _said_last(store, source, since, now)
     about = _About("", "general", "deep_search", CAPS["deep_search"], tokens, mark)
     return _packed(about, items, [], lambda _: ())
 
 
-def _said_last(store: Store, source: str, since: datetime) -> Iterator[PackItem]:
+def _up_to_date(store: Store, source: str, items: Sequence[PackItem], now: datetime) -> list[PackItem]:
+    """The items; what a page says that is so no longer is taken out of its words."""
+    slugs = [one.item.slug if isinstance(one.item, Page) else "" for one in items]
+    pieces = [Piece(slug, one.text if slug else "", one.item.trust) for slug, one in zip(slugs, items, strict=True)]
+    over = outdated(store, source, pieces, now)
+    return [
+        one if old is None else replace(one, text=old.struck(one.text)) for one, old in zip(items, over, strict=True)
+    ]
+
+
+def _said_last(store: Store, source: str, since: datetime, now: datetime) -> Iterator[PackItem]:
     """What the user stated last in the newest conversation, before all else; nothing if that told nothing."""
     told = [one for one in store.newest_statements(source, since, _STATEMENTS_READ) if tells(one.text)]
+    over = outdated(store, source, [Piece(one.slug, one.text, one.trust) for one in told], now)
+    told = [one for one, old in zip(told, over, strict=True) if old is None]
     last = [one.text for one in told if one.slug == told[0].slug][:LAST_STATEMENTS]
     page = store.get_page(source, told[0].slug) if told else None
     if page is not None:
@@ -201,10 +217,12 @@ def _order(intent: Intent) -> tuple[str, ...]:
     return (*first, *(facet for facet in TITLES if facet not in first))
 
 
-def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitted]) -> Iterator[PackItem]:
+def _named(
+    store: Store, source: str, names: Sequence[str], omitted: list[Omitted], now: datetime
+) -> Iterator[PackItem]:
     for name in dict.fromkeys(names):
         try:
-            card = entity_card(store, source, name)
+            card = entity_card(store, source, name, now)
         except NotFound:
             omitted.append(Omitted(name, "unknown"))
             continue
@@ -214,8 +232,8 @@ def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitte
             yield from _pack_items(fact, fact.text, 1.0, "about a named page")
 
 
-def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) -> Iterator[PackItem]:
-    for one in recalled(store, search, source, goal, limit).memories:
+def _recalled(store: Store, search: Search, source: str, goal: str, limit: int, now: datetime) -> Iterator[PackItem]:
+    for one in recalled(store, search, source, goal, limit, None, Asked(now)).memories:
         if isinstance(one.item, Hit):
             page = store.get_page(source, one.item.slug)
             if page is not None:

@@ -163,8 +163,9 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
         permitted &= view.at >= _microseconds(options.occurred_after)
     if options.occurred_before is not None:
         permitted &= (view.at < _microseconds(options.occurred_before)) & (view.at != NO_TIME)
-    if options.as_of is not None:
-        permitted &= view.at <= _microseconds(options.as_of)
+    for moment in (options.as_of, options.known_at):
+        if moment is not None:
+            permitted &= view.at <= _microseconds(moment)
     return permitted
 
 

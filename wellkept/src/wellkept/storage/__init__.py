@@ -485,7 +485,7 @@ class Store(Protocol):
         """What a pointer needs to know of the live pages of these slugs, by slug."""
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
-        """What the newest active facts about a page say, newest first; none that came from outside."""
+        """What the newest active facts about a page say, newest first; none from outside, none that has an end."""
 
     def find_statements(
         self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
@@ -502,14 +502,34 @@ class Store(Protocol):
         """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
 
     def put_facts(
-        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+        self,
+        source: str,
+        session_page: str | None,
+        facts: Sequence[Fact],
+        now: datetime,
+        by: str | None = None,
+        *,
+        cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id. Active facts
-        of that session page that are not given again become expired. With `session_page` None the facts are added,
-        and one that was ended is told anew. A fact of a session page that was ended by a mark stays ended.
+        of that session page that are not given again become expired, but for those of a tier above `cap`. With
+        `session_page` None the facts are added, and one that was ended is told anew. A fact of a session page that was
+        ended by a mark stays ended.
         """
+
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
+        """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
+
+    def facts_told(self, source: str, texts: Iterable[str]) -> tuple[Fact, ...]:
+        """The facts of the source in any of these words (`names.norm`), whatever their status, by id."""
+
+    def facts_of_slot(self, source: str, entity: str | None, attribute: str) -> tuple[Fact, ...]:
+        """The facts that say this of the entity, whatever their status, by id."""
+
+    def has_ended(self, source: str) -> bool:
+        """Whether the source holds a fact that is not simply current: ended, pending, or with an end."""
 
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
         """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.

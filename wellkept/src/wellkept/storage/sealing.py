@@ -60,7 +60,7 @@ SEALED: Mapping[str, Sealed] = {
     "facts": Sealed("id", tuple(
         "id source session_page text_hash entity mention kind confidence trust status valid_from valid_until "
         "recorded_at expired_at superseded_by told_by told_in told_slug event_id quote_start quote_end text "
-        "content_origin ended_because flags".split())),
+        "content_origin ended_because flags attribute replaces told_until".split())),
     "tombstones": Sealed("claim", tuple("source claim first words purge at".split()), tier=None),
     "holds": Sealed("id", tuple("id source at channel principal kind request bytes flags".split()), tier=None),
     "folders": Sealed("name", tuple("name source path signers head at".split()), tier=None),

@@ -123,7 +123,7 @@ _PAGES = """source, slug, title, content, body, type, summary, aliases, status, 
 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, content_origin,
-  expired_at, ended_because, flags"""
+  expired_at, ended_because, flags, attribute, replaces, told_until"""
 
 _ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
@@ -207,6 +207,7 @@ FROM facts_fts
 CROSS JOIN facts AS f ON f.id = facts_fts.rowid
 CROSS JOIN pages AS p ON p.source = f.source AND p.slug = f.entity
 WHERE facts_fts MATCH ?1 AND f.source = ?2 AND f.status = 'active' AND f.trust >= ?3
+  AND f.valid_until IS NULL
   AND p.trust >= ?3 AND p.status = 'active' AND p.type <> 'conversation'
 LIMIT ?4
 """
@@ -240,7 +241,8 @@ ORDER BY s.at DESC, s.id DESC LIMIT ?
 """  # noqa: S608
 
 _FACTS_ABOUT = """
-SELECT id, text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
+SELECT id, text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 AND valid_until IS NULL
+ORDER BY id DESC LIMIT ?
 """
 
 _MATCHING_CHUNKS = """
@@ -303,17 +305,19 @@ RETURNING id
 
 _ADD_FACT_AS = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
-  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, status, recorded_at,
-  id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)
+  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, recorded_at,
+  id, status, attribute, replaces, told_until)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 RETURNING id
 """
 
-# One that is active now counts as the same whenever it was recorded: there is only one of those.
+# One that is active now counts as the same whenever it was recorded, where there is only one of those.
 _FACT_AS_TOLD = """
 SELECT id FROM facts
 WHERE source = ?1 AND ifnull(session_page, '') = ifnull(?2, '') AND text_hash = ?3
-  AND ifnull(entity, '') = ifnull(?4, '') AND (recorded_at IS ?5 OR status = 'active')
+  AND ifnull(entity, '') = ifnull(?4, '') AND attribute IS ?6
+  AND ((recorded_at IS ?5 AND (attribute IS NULL OR valid_from IS ?7))
+    OR (status = 'active' AND attribute IS NULL AND valid_until IS NULL))
 ORDER BY recorded_at IS ?5 DESC, id
 LIMIT 1
 """
@@ -327,7 +331,8 @@ WHERE id = ?
 
 _EXPIRE_FACTS = """
 UPDATE facts SET status = 'expired', expired_at = ?
-WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELECT value FROM json_each(?))
+WHERE source = ? AND session_page = ? AND status = 'active' AND trust <= ?
+  AND id NOT IN (SELECT value FROM json_each(?))
 RETURNING id, trust
 """
 
@@ -346,16 +351,28 @@ WHERE source = ? AND slug = ?
 RETURNING trust
 """
 
+# `?8` is from when on it is so no longer; what was said of that before is kept, and comes back with the fact.
 _MARK_FACT = """
-UPDATE facts SET status = coalesce(?1, status), trust = coalesce(?2, trust), superseded_by = ?3,
-  expired_at = CASE WHEN ?1 IS NULL THEN expired_at WHEN ?1 = 'active' THEN NULL ELSE ?4 END,
-  ended_because = CASE WHEN ?1 IS NULL THEN ended_because WHEN ?1 = 'active' THEN NULL ELSE ?5 END
+UPDATE facts SET status = coalesce(?1, status), trust = coalesce(?2, trust),
+  superseded_by = iif(?1 IS NULL AND ?8 IS NULL, superseded_by, ?3),
+  expired_at = CASE WHEN ?1 IS NULL AND ?8 IS NULL THEN expired_at WHEN ?1 = 'active' THEN NULL ELSE ?4 END,
+  ended_because = CASE WHEN ?1 IS NULL AND ?8 IS NULL THEN ended_because WHEN ?1 = 'active' THEN NULL ELSE ?5 END,
+  told_until = CASE WHEN ?1 = 'active' THEN NULL WHEN (?1 IS NULL AND ?8 IS NULL) OR expired_at IS NOT NULL
+    THEN told_until ELSE valid_until END,
+  valid_until = CASE WHEN ?1 = 'active' AND expired_at IS NOT NULL THEN told_until ELSE coalesce(?8, valid_until) END,
+  recorded_at = iif(?1 = 'active' AND status = 'pending', ?4, recorded_at)
 WHERE source = ?6 AND id = ?7 AND (?1 IS NOT 'active' OR NOT EXISTS (
   SELECT 1 FROM facts AS other WHERE other.source = facts.source AND other.text_hash = facts.text_hash
-    AND ifnull(other.session_page, '') = ifnull(facts.session_page, '')
-    AND ifnull(other.entity, '') = ifnull(facts.entity, '') AND other.status = 'active' AND other.id <> facts.id))
+    AND ifnull(other.session_page, '') = ifnull(facts.session_page, '') AND other.attribute IS facts.attribute
+    AND ifnull(other.entity, '') = ifnull(facts.entity, '') AND other.status = 'active' AND other.id <> facts.id
+    AND other.valid_until IS NULL))
 RETURNING trust
 """
+
+_FACTS_TOLD = f"""
+SELECT {_FACT_COLUMNS} FROM facts
+WHERE source = ? AND text_hash IN (SELECT unhex(value) FROM json_each(?)) ORDER BY id
+"""  # noqa: S608
 
 _USAGE = """
 SELECT ifnull(sum(signal = 'citation'), 0), ifnull(sum(signal = 'misled'), 0), max(iif(signal = 'citation', at, NULL))
@@ -900,7 +917,7 @@ class SqliteStore:
         return tuple(_as_verified(ref, found.get(ref.slug)) for ref in refs)
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
-        """What the newest active facts about a page say, but for those from outside."""
+        """What the newest active facts about a page say, but for those from outside and those that have an end."""
         if not _is_storable(source) or not _is_storable(slug):
             return ()
         rows = self._select(_FACTS_ABOUT, (source, slug, _at_most(limit)))
@@ -950,13 +967,21 @@ class SqliteStore:
     # -- facts
 
     def put_facts(
-        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+        self,
+        source: str,
+        session_page: str | None,
+        facts: Sequence[Fact],
+        now: datetime,
+        by: str | None = None,
+        *,
+        cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id and the time
         it was first recorded; the rest is taken over unless the stored one has the higher trust. Active facts of
-        that session page that are not given again become expired. With `session_page` None the facts are added.
+        that session page that are not given again become expired, but for those of a tier above `cap`. With
+        `session_page` None the facts are added.
         """
         _check_text("source", source)
         _check_optional("session_page", session_page)
@@ -967,17 +992,68 @@ class SqliteStore:
             self.add_source(Source(source))
             ids = tuple(self._put_fact(session_page, fact, recorded, by) for fact in facts)
             if session_page is not None:
-                for gone, trust in self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids))):
+                ending = (recorded, source, session_page, int(cap), json.dumps(ids))
+                for gone, trust in self._change(_EXPIRE_FACTS, ending):
                     self._log_fact(source, gone, "expired", trust, recorded, None, by)
         return ids
 
     def _log_fact(
-        self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value, by: str | None
+        self,
+        source: str,
+        number: int,
+        change: ChangeKind,
+        trust: int,
+        at: int | None,
+        before: _Value,
+        by: str | None,
     ) -> None:
         self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, by))
 
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
+        """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
+        _check_fact("fact", replace(fact, status="active"), fact.source)
+        with self.transaction():
+            self.add_source(Source(fact.source))
+            number = self._add_fact(None, fact)
+            recorded = _moment("recorded_at", fact.recorded_at)
+            self._log_fact(fact.source, number, "created", int(fact.trust), recorded, None, by)
+        return number
+
+    def _add_fact(self, session_page: str | None, fact: Fact) -> int:
+        recorded, until = (_moment(name, getattr(fact, name)) for name in ("recorded_at", "told_until"))
+        identity: _Values = (fact.source, session_page, _text_hash(fact.text), fact.entity, recorded)
+        place: _Values = (fact.id, fact.status, fact.attribute, fact.replaces, until)
+        ((number,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, *place))
+        self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (number, _said_by(fact)))
+        return int(number)
+
+    def facts_told(self, source: str, texts: Iterable[str]) -> tuple[Fact, ...]:
+        """The facts of the source in any of these words, whatever their status, by id."""
+        hashes = sorted({_text_hash(text).hex() for text in texts if _is_storable(text)})
+        if not hashes or not _is_storable(source):
+            return ()
+        rows = self._select(_FACTS_TOLD, (source, json.dumps(hashes)))
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
+
+    def facts_of_slot(self, source: str, entity: str | None, attribute: str) -> tuple[Fact, ...]:
+        """The facts that say this of the entity, whatever their status, by id."""
+        if not all(_is_storable(text) for text in (source, entity or "", attribute)):
+            return ()
+        rows = self._select(
+            f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND attribute = ? AND entity IS ? ORDER BY id",  # noqa: S608
+            (source, attribute, entity),
+        )
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
+
+    def has_ended(self, source: str) -> bool:
+        """Whether the source holds a fact that is not simply current: ended, pending, or with an end."""
+        sql = "SELECT 1 FROM facts WHERE source = ? AND (status <> 'active' OR valid_until IS NOT NULL) LIMIT 1"
+        return _is_storable(source) and bool(self._select(sql, (source,)))
+
     def _put_fact(self, session_page: str | None, fact: Fact, now: int | None, by: str | None) -> int:
-        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
+        text_hash = _text_hash(fact.text)
         same = self._change(_SAME_FACT, (fact.source, session_page, text_hash, fact.entity))
         if not same:
             recorded = now if fact.recorded_at is None else _moment("recorded_at", fact.recorded_at)
@@ -1007,25 +1083,25 @@ class SqliteStore:
         return tuple(_as_verified(fact, None if fact.id is None else found.get(fact.id)) for fact in facts)
 
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
-        """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
+        """Add a fact as it was told, active or pending, under its own id where that is free; its id, whether it is new.
 
         One that is there, with the same words, about the same, recorded at the same time, is left as it stands.
         """
         _check_optional("session_page", session_page)
         _check_fact("fact", replace(fact, status="active"), fact.source)
         recorded = _moment("recorded_at", fact.recorded_at)
-        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
         with self.transaction():
             self.add_source(Source(fact.source))
-            there = self._change(_FACT_AS_TOLD, (fact.source, session_page, text_hash, fact.entity, recorded))
+            since = _moment("valid_from", fact.valid_from)
+            told: _Values = (fact.source, session_page, _text_hash(fact.text), fact.entity, recorded)
+            there = self._change(_FACT_AS_TOLD, (*told, fact.attribute, since))
             if there:
                 return int(there[0][0]), False
             taken = fact.id is None or self._change("SELECT 1 FROM facts WHERE id = ?", (fact.id,))
-            identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
-            ((fact_id,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, None if taken else fact.id))
-            self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
+            status: Status = "pending" if fact.status == "pending" else "active"
+            fact_id = self._add_fact(session_page, replace(fact, id=None if taken else fact.id, status=status))
             self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None, None)
-        return int(fact_id), True
+        return fact_id, True
 
     def facts(
         self,
@@ -1109,7 +1185,8 @@ class SqliteStore:
             else:
                 successor = None if mark.superseded_by is None else int(mark.superseded_by)
                 standing: _Values = (mark.status, trust, successor, at, mark.because or None)
-                changed = self._change(_MARK_FACT, (*standing, source, int(item.key)))
+                until = _moment("until", mark.until)
+                changed = self._change(_MARK_FACT, (*standing, source, int(item.key), until))
             because = f"{mark.because}: {mark.reason}" if mark.reason else mark.because
             for (tier,) in changed:
                 self._change(_LOG, (source, item.kind, item.key, mark.change, because, tier, at, None, mark.actor))
@@ -1454,6 +1531,7 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
     if not 0 <= fact.confidence <= 1:
         raise InvalidInput(f"{field}.confidence", f"is {fact.confidence}; it runs from 0 to 1")
     _check_optional(f"{field}.entity", fact.entity)
+    _check_optional(f"{field}.attribute", fact.attribute)
     _check_origin(f"{field}.content_origin", fact.content_origin)
     told = fact.provenance
     _check_text(f"{field}.provenance.source", told.source)
@@ -1465,6 +1543,10 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
         _check_text(f"{field}.mention", fact.mention)
     for name in ("valid_from", "valid_until", "recorded_at"):
         _moment(f"{field}.{name}", getattr(fact, name))
+
+
+def _text_hash(text: str) -> bytes:
+    return sha256((norm(text) or text).encode()).digest()
 
 
 def _check_origin(field: str, origin: str | None) -> None:
@@ -1626,7 +1708,8 @@ def _statement(row: _Row) -> Statement:
 
 def _fact(row: _Row) -> Fact:
     fact_id, source, text, entity, kind, told_by, told_in, told_slug, event_id, start, end, mention, *rest = row
-    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why, flags = rest
+    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why, *rest = rest
+    flags, attribute, replaces, told_until = rest
     span = None if start is None else (start, end)
     return Fact(
         id=fact_id,
@@ -1647,4 +1730,7 @@ def _fact(row: _Row) -> Fact:
         expired_at=_datetime(ended_at),
         ended_because=why,
         flags=tuple(flags.split()),
+        attribute=attribute,
+        replaces=replaces,
+        told_until=_datetime(told_until),
     )

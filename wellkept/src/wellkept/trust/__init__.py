@@ -149,7 +149,7 @@ def label(item: Labelled) -> Label:
         confirmed=item.trust is Trust.USER_CONFIRMED,
         content_origin=item.told.content_origin if isinstance(item, Page) else item.content_origin,
         source=item.source,
-        status=item.status if isinstance(item, Page | Fact) else "active",
+        status=item.status if isinstance(item, Page | Fact | Hit) else "active",
         flags=item.flags,
         integrity=getattr(item, "integrity", None),
     )
