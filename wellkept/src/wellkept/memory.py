@@ -185,8 +185,9 @@ class Memory:
         check_name("source", source)
         check_name("slug", slug)
         _check_text("content", content, LARGEST_CONTENT)
-        write = PageWrite(source, slug, content, told, again, writer, _at(now), tuple(lineage))
-        return self._put_page(write, self.strictness())
+        return self._put_page(
+            PageWrite(source, slug, content, told, again, writer, _at(now), tuple(lineage)), self.strictness()
+        )
 
     def _put_page(self, write: PageWrite, modes: Modes) -> WriteReceipt:
         source, slug, told, again, now = write.source, write.slug, write.told, write.again, write.at

@@ -30,9 +30,9 @@ class PageWrite:
         if self.told is not None:
             said = self.told
             told = [said.content_origin, said.source_id, said.url, _written(said.valid_at), dict(said.metadata)]
-        tiers = [int(tier) for tier in self.lineage]
-        named = {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": tiers}
-        return _json(named)
+        return _json(
+            {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": self.lineage}
+        )
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> PageWrite:
@@ -42,8 +42,16 @@ class PageWrite:
         if told is not None:
             origin, source_id, url, valid_at, metadata = told
             told = Told(origin, source_id, url, _read(valid_at), metadata)
-        lineage = tuple(Trust(tier) for tier in said.get("lineage", ()))
-        return PageWrite(held.source, said["slug"], said["content"], told, said["again"], held.writer, at, lineage)
+        return PageWrite(
+            held.source,
+            said["slug"],
+            said["content"],
+            told,
+            said["again"],
+            held.writer,
+            at,
+            tuple(map(Trust, said["lineage"])),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,22 @@ def test_memories_that_are_kept_are_not_made_again(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.glob("*.db")) == ["speed-100.db", "speed-200.db"]
 
 
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    wanted = tmp_path / "new" / "bench"
+    done = CliRunner().invoke(main, ["bench", "--quick", "--only", "kills", "--folder", str(wanted)])
+    assert (done.exit_code, "0 lost" in done.stdout) == (0, True)
+    assert wanted.is_dir()
+    assert not list(wanted.iterdir())
+
+
+@pytest.mark.parametrize(("folder", "told"), [("taken", "is a file"), ("taken/bench", "Name a folder that can be")])
+@pytest.mark.parametrize("options", [[], ["--keep"]])
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, folder: str, told: str, options: list[str]) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    done = CliRunner().invoke(main, ["bench", "--quick", *options, "--folder", str(tmp_path / folder)])
+    assert (done.exit_code, told in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

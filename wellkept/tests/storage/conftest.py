@@ -7,7 +7,8 @@ import apsw
 import pytest
 
 UNDO: Mapping[int, Sequence[str]] = {
-    13: ("DROP TABLE cursors", "DROP TABLE folder_files", "DROP TABLE folders"),
+    14: ("DROP TABLE cursors", "DROP TABLE folder_files", "DROP TABLE folders"),
+    13: tuple(f"DROP INDEX {name}" for name in ("statements_placed", "pages_in_reach")),
     12: ("DROP TABLE holds", "DROP TABLE modes", "DROP INDEX journal_of_writer"),
     11: ("ALTER TABLE pages DROP COLUMN flags", "ALTER TABLE facts DROP COLUMN flags"),
     10: tuple(f"DROP TABLE {name}" for name in ("tombstones", "purges", "trust_key")),

@@ -37,7 +37,11 @@ class Failed(click.ClickException):
 )
 @click.option("--only", type=click.Choice(["speed", "kills", "load"]), help="One part alone.")
 @click.option("--beside", metavar="NAMES", help="Measure other memories too: chromadb,mem0,langgraph, or all of them.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where the memories are made (default: temporary).")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the memories are made (default: temporary); it is made too.",
+)
 @click.option("--keep", is_flag=True, help="Leave the memories in the folder; the next run goes on where one ended.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def bench(
@@ -118,8 +122,13 @@ def _others(named: str | None, only: str | None) -> tuple[str, ...]:
 
 @contextmanager
 def _place(folder: Path | None, keep: bool) -> Iterator[Path]:
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            told = f"{folder} cannot be made: {error.strerror}. Name a folder that can be"
+            raise click.BadParameter(told, param_hint="--folder") from None
     if folder is not None and keep:
-        folder.mkdir(parents=True, exist_ok=True)
         yield folder
         return
     with TemporaryDirectory(prefix="wellkept-bench-", dir=folder) as made:

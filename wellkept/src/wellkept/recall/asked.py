@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -28,6 +29,7 @@ _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー
 _WORD = regex.compile(
     rf"(?V1)[{_GLUED}]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{_GLUED}]]+(?:['’][[\p{{L}}\p{{M}}]--[{_GLUED}]]+)*"
 )
+_ASCII_WORD = re.compile("[a-z0-9]+")
 _IS_GLUED = regex.compile(rf"[{_GLUED}]")
 _IDEOGRAPHIC = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]")
 _RELATIVE_TIME = regex.compile(
@@ -99,6 +101,14 @@ def content_words(text: str) -> tuple[str, ...]:
 def all_content_words(text: str) -> frozenset[str]:
     """The words that carry the meaning of a text, however many."""
     return frozenset(_latest(text))
+
+
+def all_words(text: str) -> frozenset[str]:
+    """The words of a text, however many, whether they carry its meaning or not."""
+    key = norm(text)
+    if key.isascii() and "'" not in key:
+        return frozenset(_ASCII_WORD.findall(key))
+    return frozenset(_words(key))
 
 
 def _telling(text: str) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from functools import lru_cache
 
 from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
-from wellkept.recall.asked import all_content_words, asked_in, content_words
+from wellkept.recall.asked import all_content_words, all_words, asked_in, content_words
+from wellkept.recall.words import is_function_word
 from wellkept.storage import Store
 
-_AT_FIRST = 64
+_AT_FIRST = 32
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -40,7 +41,7 @@ def fitting_facts(
     says that it may have.
     """
     wanted = _wanted(query)
-    reading = max(_AT_FIRST, 2 * limit)
+    reading = max(_AT_FIRST, limit)
     while limit > 0 and wanted:
         found = store.facts_saying(source, wanted, reading, entity=entity, ended=ended)
         scored = [(matches, fact) for _, fact in found if among(fact) and (matches := _matches(fact, wanted))]
@@ -109,10 +110,16 @@ def _matches(fact: Fact, wanted: Sequence[str]) -> int:
 def _matched(fact: Fact, wanted: Sequence[str]) -> frozenset[str]:
     """The words of a query that a fact holds, wherever they stand in it."""
     text = fold(" ".join((fact.text, fact.mention or "", fact.entity or "")))
-    if not any(word in text for word in wanted):
+    said = [word for word in wanted if word in text]
+    if not said:
         return frozenset()
     words = _words_of(text)
-    return frozenset(word for word in wanted if word in words or (not word.isascii() and word in text))
+    held = [word for word in said if word in words or not word.isascii()]
+    # Of a word that means nothing in some language it is asked whether the fact is in that language.
+    if any(map(is_function_word, held)):
+        telling = all_content_words(text)
+        held = [word for word in held if word in telling or not word.isascii()]
+    return frozenset(held)
 
 
 @lru_cache(maxsize=16)
@@ -123,8 +130,8 @@ def _wanted(query: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _words_of(text: str) -> frozenset[str]:
-    """The content words of what a fact says. Turn by turn the same facts are looked at."""
-    return all_content_words(text)
+    """The words of what a fact says. Turn by turn the same facts are looked at."""
+    return all_words(text)
 
 
 def _oldness(fact: Fact) -> timedelta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -10,12 +11,14 @@ import regex  # type: ignore[import-untyped]
 
 from wellkept.inflection import PROCLITIC
 from wellkept.names import fold
-from wellkept.recall.words import Speech, languages, read_sections
+from wellkept.recall.words import Speech, languages, read_sections, surely_spoken
 
 _GLUED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
 _TOKEN = regex.compile(
     rf"(?V1)(?P<glued>[{_GLUED}]+)|(?P<word>[[\p{{L}}\p{{M}}\p{{N}}]--[{_GLUED}]]+(?:['’][[\p{{L}}\p{{M}}]--[{_GLUED}]]+)*)"
 )
+_ASCII_WORD = re.compile("[a-z0-9]+(?:'[a-z]+)*")
+"""The words of `_TOKEN` in a folded text of ASCII letters, of which there are many."""
 _IDEOGRAPHIC = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]")
 _KANA = regex.compile(r"\p{Hiragana}+")
 _CLUSTER = regex.compile(r"\X")
@@ -23,7 +26,7 @@ _LATIN = regex.compile(r"\p{Latin}")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _ABJAD = regex.compile(r"[\p{Arabic}\p{Hebrew}]")
 
-_COMPOUNDING = ("de", "nl", "sv", "da", "no", "fi", "hu")
+_COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "hu"})
 _SHORT_ENDINGS = frozenset({"", "s", "es", "ed", "ing", "er", "en", "e", "n", "a", "i", "in"})
 _CASE_ENDINGS = _SHORT_ENDINGS | frozenset(
     """u y o em om ou nun nin dan den tan ten lar ler yla yle nda nde na ne da de ta te ya ye yi yu si su im um lu li
@@ -51,6 +54,9 @@ class Term:
     weight: float
     glued: bool = False
 
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     @property
     def words(self) -> float:
         """How many words a stretch may hold; 1 for a word."""
@@ -69,6 +75,7 @@ class Term:
         return (self.key[: size if size <= 4 else 4 if size <= 6 else 5],)
 
 
+@lru_cache(maxsize=64)
 def terms(text: str) -> tuple[Term, ...]:
     """The words of a text that carry meaning, each once, in order."""
     found: dict[str, Term] = {}
@@ -143,15 +150,16 @@ def likeness(one: str, other: str, compounds: bool) -> float:
     short, long = (one, other) if len(one) <= len(other) else (other, one)
     if one.isdigit() or other.isdigit() or len(short) < 2:
         return 0.0
-    if _ABJAD.match(short):
+    plain = short.isascii()
+    if not plain and _ABJAD.match(short):
         short, long = sorted((PROCLITIC.sub("", one), PROCLITIC.sub("", other)), key=len)
         if short == long:
             return 0.95
     shared = _shared(short, long)
-    if _HANGUL.match(short):
+    if not plain and _HANGUL.match(short):
         return 0.9 if shared >= 2 and len(short) - shared <= 1 and len(long) - shared <= 3 else 0.0
     left, right = len(short) - shared, len(long) - shared
-    if _LATIN.match(short):
+    if short[0].isalpha() if plain else _LATIN.match(short):
         if shared == 3 and left == 0 and long[3:] in _SHORT_ENDINGS:
             return 0.8
         if shared == 4 and short[4:] in _CASE_ENDINGS and long[4:] in _CASE_ENDINGS:
@@ -218,6 +226,13 @@ def _slips(one: str, other: str) -> int:
     return row[-1]
 
 
+def _words(folded: str) -> Iterable[str]:
+    """The words of a folded text, but for what is written without spaces."""
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded)
+    return [word for match in _TOKEN.finditer(folded) if (word := match["word"])]
+
+
 class Reading:
     """A text, sentence by sentence, in which words are looked for."""
 
@@ -225,13 +240,11 @@ class Reading:
         self._folded = [fold(sentence) for sentence in sentences]
         self._places: dict[str, list[int]] = {}
         for place, sentence in enumerate(self._folded):
-            for match in _TOKEN.finditer(sentence):
-                if word := match["word"]:
-                    self._put(word, place)
-                    if "'" in word or "’" in word:
-                        self._put(word.replace("’", "'").split("'")[0], place)
-        speech = Speech(self._places)
-        self._compounds = any(speech.speaks(code) for code in _COMPOUNDING)
+            for word in _words(sentence):
+                self._put(word, place)
+                if "'" in word or "’" in word:
+                    self._put(word.replace("’", "'").split("'")[0], place)
+        self._compounds = not _COMPOUNDING.isdisjoint(surely_spoken(self._places))
         self._by_start: dict[str, list[str]] = {}
         for word in self._places:
             self._by_start.setdefault(word[:_SHARED_START], []).append(word)

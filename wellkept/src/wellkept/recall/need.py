@@ -37,6 +37,7 @@ class Need:
     chat: bool
 
 
+@lru_cache(maxsize=16)
 def need(text: str) -> Need:
     """What the words of a turn show."""
     key = norm(text)

@@ -140,7 +140,7 @@ class _Asked:
             weight = term.weight * _rarity(len(numbers), self.statements)
             for number in numbers:
                 rough[number] += weight
-        return nlargest(_READ, rough, key=lambda number: (rough[number], number))
+        return [number for _, number in nlargest(_READ, zip(rough.values(), rough, strict=True))]
 
     def rarity(self, held: Iterable[Term]) -> Mapping[Term, float]:
         """How telling each of the terms is where a statement holds them all: few may hold what many hold one of."""
@@ -163,7 +163,7 @@ def _fresh(statements: Iterable[Statement], ours: Ours, prior: str) -> Iterable[
     seen = prior[-PRIOR_CHARS:]
     once: dict[str, Statement] = {}
     for one in statements:
-        if ours(one.slug) or stored_text(one.text, one.trust) in seen:
+        if ours(one.slug) or (seen and stored_text(one.text, one.trust) in seen):
             continue
         key = norm(one.text)
         if key not in once or _age(one) > _age(once[key]):
@@ -198,11 +198,12 @@ def _match(statement: Statement, asked: _Asked, shown: Need) -> Match:
     reading = Reading((statement.text,))
     alike = {term: reading.matches(term)[0] for term in asked.holding}
     held = frozenset(term for term, surely in alike.items() if surely >= (_HELD_STRETCH if term.glued else _HELD))
+    if sum(term.weight for term in held) < TELLING:
+        held = frozenset()
     rarity = asked.rarity(held)
     mass = sum(term.weight * term.words * rarity[term] * alike[term] for term in held)
     any_one = not _phrases("indefinite").isdisjoint(asked.led_by.get(term, "") for term in held)
-    enough = sum(term.weight for term in held) >= TELLING
-    return Match(statement, held if enough else frozenset(), mass, _evidence(shown, mass, any_one))
+    return Match(statement, held, mass, _evidence(shown, mass, any_one))
 
 
 def _met(match: Match, text: str) -> Match:

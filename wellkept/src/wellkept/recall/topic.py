@@ -167,11 +167,9 @@ def _fit(page: PageRef, found: Mapping[Term, Sequence[float]], weights: Mapping[
     best = {term: max(held, default=0.0) for term, held in found.items()}
     mass = sum(weights[term] * best[term] for term in best)
     heads = {term: max(held[:2], default=0.0) for term, held in found.items()}
-    sentences = max((len(held) for held in found.values()), default=0)
-    local = max(
-        (sum(weights[term] * max(heads[term], held[at]) for term, held in found.items()) for at in range(sentences)),
-        default=0.0,
-    )
+    # A sentence that holds no term says what the title and the summary say: those are looked at once.
+    holding = {0, *(at for held in found.values() for at, surely in enumerate(held) if surely)}
+    local = max(sum(weights[term] * max(heads[term], held[at]) for term, held in found.items()) for at in holding)
     telling = sum(1 for term, held in best.items() if held >= _HELD and term.weight >= TELLING)
     return Fit(page, mass, local, telling)
 
@@ -226,12 +224,13 @@ def names(fitting: Fit, text: str) -> Names:
     nouns have capitals, only two words together look like a name.
     """
     page = fitting.page
+    named = [one for one in seen(text).found if not one.weak and one.shape in ("name", "handle", "code")]
+    if not named:
+        return "known"
     read = reading(page.title, page.summary, page.body_start, fitting.facts)
     nouns = Speech(norm(text).split()).speaks("de")
     found: Names = "known"
-    for sighting in seen(text).found:
-        if sighting.weak or sighting.shape not in ("name", "handle", "code"):
-            continue
+    for sighting in named:
         parts = terms(sighting.display)
         held = [read.names(part) for part in parts]
         if sighting.shape != "name":

@@ -9,7 +9,8 @@ ordinary word), `common` (ordinary words that are also names), `noun-ending` (wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -22,6 +23,7 @@ LANGUAGES = (
     *("cs", "sv", "da", "no", "fi", "hu", "ro", "id", "vi", "hi", "fa"),
 )
 _EN = "en"
+_ALWAYS_SURE = _NOT_LATIN | {_EN}
 _SENTENCE_WORDS = 3
 _ALL = frozenset(LANGUAGES)
 _BARE_GENITIVE = ("de", "nl", "sv", "da", "no")
@@ -74,18 +76,13 @@ class Speech:
 
     def __init__(self, words: Iterable[str]) -> None:
         seen = set(words)
-        counts = dict.fromkeys(LANGUAGES, 0)
-        speakers = _speakers()
-        for word in seen & speakers.keys():
-            for code in speakers[word]:
-                counts[code] += 1
-        best = max(counts.values())
-        self._main = frozenset(code for code, count in counts.items() if count == best)
-        told = {code: count for code, count in counts.items() if count and count * 2 >= best}
+        counts, told = _counted(seen)
+        best = max(counts.values(), default=0)
+        self._main = frozenset(code for code, count in counts.items() if count == best) or _ALL
         self._is_of_any = len(seen) >= _SENTENCE_WORDS and _EN not in told and not any(n > 1 for n in told.values())
         self._told = frozenset(code for code, count in told.items() if count > 1)
-        self._is_english = counts[_EN] > 0
-        self.sure = frozenset(code for code, count in told.items() if count > 1) | _NOT_LATIN | {_EN}
+        self._is_english = _EN in counts
+        self.sure = _surely(told)
         self._spoken = frozenset(told) | self.sure
         self.likely = self.sure if _EN in told else self._spoken
         self._hard, self._soft = _words_of("hard", self.sure), _words_of("soft", self._spoken)
@@ -194,6 +191,32 @@ class Speech:
 
     def _in(self, section: str, word: str, codes: frozenset[str]) -> bool:
         return word in _words_of(section, codes)
+
+
+def is_function_word(word: str) -> bool:
+    """Whether the word names nothing in some language."""
+    return word in _speakers()
+
+
+def surely_spoken(words: Collection[str]) -> frozenset[str]:
+    """The codes of the languages that a text of these words may be trusted to speak.
+
+    >>> "de" in surely_spoken({"und", "ist", "fertig"}), "de" in surely_spoken({"und", "done"})
+    (True, False)
+    """
+    return _surely(_counted(words)[1])
+
+
+def _counted(words: Collection[str]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """How many function words of each language stand among the words; and those of the languages that are told."""
+    speakers = _speakers()
+    counts = Counter(code for word in speakers.keys() & words for code in speakers[word])
+    best = max(counts.values(), default=0)
+    return counts, {code: count for code, count in counts.items() if count * 2 >= best}
+
+
+def _surely(told: Mapping[str, int]) -> frozenset[str]:
+    return frozenset(code for code, count in told.items() if count > 1) | _ALWAYS_SURE
 
 
 @cache

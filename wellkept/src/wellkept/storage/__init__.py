@@ -202,6 +202,37 @@ class Forgetting(Protocol):
         """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
 
 
+class Holding(Protocol):
+    """What the gate needs of an engine. What changes it is called within a transaction of the store."""
+
+    def hold(self, write: HeldWrite) -> int:
+        """Keep it, and give its number."""
+
+    def size(self, source: str) -> tuple[int, int]:
+        """How many writes of the source are held, and their bytes."""
+
+    def held(self, source: str, after: int = 0, limit: int = 100) -> tuple[HeldWrite, ...]:
+        """What is held of the source beyond a number, oldest first."""
+
+    def one(self, source: str, number: int) -> HeldWrite | None:
+        """One held write."""
+
+    def drop(self, source: str, number: int) -> bool:
+        """Take one out; whether it was there."""
+
+    def drop_older(self, moment: datetime) -> int:
+        """Take out what nobody has looked at since; how many."""
+
+    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
+        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
+
+    def modes(self) -> Mapping[str, str]:
+        """How strict the gate is, where that was said."""
+
+    def set_mode(self, name: str, value: str) -> None:
+        """Say how strict the gate is."""
+
+
 Standing = Literal["kept", "gone", "going"]
 
 
@@ -299,37 +330,6 @@ class Folders(Protocol):
         """Keep how far a list was read."""
 
 
-class Holding(Protocol):
-    """What the gate needs of an engine. What changes it is called within a transaction of the store."""
-
-    def hold(self, write: HeldWrite) -> int:
-        """Keep it, and give its number."""
-
-    def size(self, source: str) -> tuple[int, int]:
-        """How many writes of the source are held, and their bytes."""
-
-    def held(self, source: str, after: int = 0, limit: int = 100) -> tuple[HeldWrite, ...]:
-        """What is held of the source beyond a number, oldest first."""
-
-    def one(self, source: str, number: int) -> HeldWrite | None:
-        """One held write."""
-
-    def drop(self, source: str, number: int) -> bool:
-        """Take one out; whether it was there."""
-
-    def drop_older(self, moment: datetime) -> int:
-        """Take out what nobody has looked at since; how many."""
-
-    def written_last(self, source: str, writer: str, most: int) -> tuple[str, ...]:
-        """The texts that a writer, by its name in the journal, wrote last, oldest first; without what was flagged."""
-
-    def modes(self) -> Mapping[str, str]:
-        """How strict the gate is, where that was said."""
-
-    def set_mode(self, name: str, value: str) -> None:
-        """Say how strict the gate is."""
-
-
 class Store(Protocol):
     """What an engine must do. The contract tests in wellkept/tests/contract run against every entry of STORES."""
 
@@ -345,12 +345,12 @@ class Store(Protocol):
         """What forgetting for good needs."""
 
     @property
-    def folders(self) -> Folders:
-        """The folders of notes that are bound to sources."""
-
-    @property
     def holding(self) -> Holding:
         """What is held back, and how strict the gate is."""
+
+    @property
+    def folders(self) -> Folders:
+        """The folders of notes that are bound to sources."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All writes inside are kept or none is. Nests; the outermost one commits, durably, on leaving."""

@@ -54,9 +54,9 @@ COLUMNS: Mapping[str, str] = {
     "journal.item": "pages.slug",
     "uses.item": "pages.slug",
     "replies.reply": "replies.reply",
+    "holds.request": "holds.request",
     "folder_files.path": "pages.slug",
     "folder_files.slug": "pages.slug",
-    "holds.request": "holds.request",
 }
 """Every column and word index that can hold what somebody wrote -> the store in the receipt that it goes with."""
 
@@ -66,9 +66,9 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
+    "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
     "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
     "folder_files.standing cursors.source cursors.name cursors.etag "
-    "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
     "purges.source trust_key.proof schema_version.name schema_version.checksum".split()
 )
 """The columns that hold words of ours, names that a caller chose for itself, and digests."""

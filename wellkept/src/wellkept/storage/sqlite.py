@@ -211,8 +211,8 @@ LIMIT ?
 _STATING = """
 SELECT s.id
 FROM statements_fts
-CROSS JOIN statements AS s ON s.id = statements_fts.rowid
-CROSS JOIN pages AS p ON p.id = s.page_id
+CROSS JOIN statements AS s INDEXED BY statements_placed ON s.id = statements_fts.rowid
+CROSS JOIN pages AS p INDEXED BY pages_in_reach ON p.id = s.page_id
 WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
 ORDER BY statements_fts.rowid DESC LIMIT ?
 """
@@ -485,6 +485,15 @@ class SqliteStore:
         )
 
     @property
+    def holding(self) -> Holding:
+        """What is held back, and how strict the gate is."""
+        from wellkept.storage.holding import Access, SqliteHolding
+
+        return SqliteHolding(
+            Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
+        )
+
+    @property
     def folders(self) -> Folders:
         """The folders of notes that are bound to sources."""
         from wellkept.storage.folders import Access, SqliteFolders
@@ -498,15 +507,6 @@ class SqliteStore:
                 phrases=_phrases,
                 index_words=lambda: self._index() if self._owner == threading.get_ident() else None,
             )
-        )
-
-    @property
-    def holding(self) -> Holding:
-        """What is held back, and how strict the gate is."""
-        from wellkept.storage.holding import Access, SqliteHolding
-
-        return SqliteHolding(
-            Access(select=self._select, change=self._change, microseconds=lambda at: cast(int, _moment("at", at)))
         )
 
     # -- transactions
@@ -1503,7 +1503,7 @@ def _page(row: _Row) -> Page:
         timeline=tuple(TimelineEntry(date, text) for date, text in json.loads(timeline)),
         updated_at=_datetime(updated_at),
         created_at=_datetime(created_at),
-        told=Told(cast(ContentOrigin | None, content_origin), source_id, url, _datetime(valid_at), said),
+        told=Told(cast("ContentOrigin | None", content_origin), source_id, url, _datetime(valid_at), said),
         flags=tuple(flags.split()),
     )
 
@@ -1543,7 +1543,7 @@ def _fact(row: _Row) -> Fact:
         valid_until=_datetime(valid_until),
         recorded_at=_datetime(recorded_at),
         superseded_by=superseded_by,
-        content_origin=cast(ContentOrigin | None, origin),
+        content_origin=cast("ContentOrigin | None", origin),
         expired_at=_datetime(ended_at),
         ended_because=why,
         flags=tuple(flags.split()),

@@ -50,6 +50,17 @@ KINDS: Mapping[str, str] = {
     "new": "new, real, urgent",
     "mine": "my, your",
     "asset": "what somebody owns",
+    "done": "is to be done to something",
+    "topic": "what comes up",
+    "copy": "orders to hand on",
+    "itself": "the text that says so",
+    "agreed": "you agreed, as agreed",
+    "deal": "an agreement",
+    "obey": "do what it says",
+    "you": "you, your",
+    "account": "where money goes",
+    "pay": "money that goes",
+    "every": "every, each, all",
     "retract": "no longer, wrong, changed",
     "coded": "is written in a code, or orders to read it",
     "meta": "tells of attacks and examples",
@@ -60,7 +71,7 @@ KINDS: Mapping[str, str] = {
 """What a word may do, and what that means."""
 
 BIT: Mapping[str, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
-ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide")
+ORDERS = ("ignore", "memory", "do", "send", "alter", "take", "reveal", "avoid", "role", "hide", "copy")
 
 _WITHOUT_SPACES = ("zh", "ja")
 _UNMISTAKABLE = ("hi", "ja", "ko", "pl", "ru", "tr", "uk", "zh")
@@ -132,7 +143,7 @@ class _Words:
 
     def _add(self, entry: str, does: int, language: str) -> None:
         if language in _WITHOUT_SPACES and not entry.isascii():
-            self.unspaced[plain(entry)] |= does
+            self.unspaced[entry] |= does
             return
         first, *rest = (plain(part) for part in re.split("[_-]", entry))
         if rest:
@@ -147,8 +158,13 @@ _WORDS = _Words()
 _LONGEST_STEM = max(map(len, _WORDS.stems))
 PHRASES: Mapping[str, Phrases] = _WORDS.phrases
 """By their first word."""
-UNSPACED: Mapping[str, int] = _WORDS.unspaced
-"""Of scripts without spaces: what stands anywhere in a text, and what it does."""
+UNSPACED: Mapping[str, list[tuple[str, int]]] = {
+    first: sorted(
+        (entry for entry in _WORDS.unspaced.items() if entry[0][0] == first), key=lambda entry: -len(entry[0])
+    )
+    for first in {entry[0] for entry in _WORDS.unspaced}
+}
+"""Of scripts without spaces, by the first letter: what stands anywhere in a text and what it does, the longest first."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -163,7 +179,7 @@ def look_up(token: str) -> tuple[str, int, bool]:
     does = _known(form)
     if not does and "\u0590" <= form[0] <= "\u06ff":
         prefixes = _PREFIXES["hebrew" if form < "\u0600" else "arabic"]
-        for cut in range(1, min(4, len(form) - 2)):
+        for cut in range(1, min(4, len(form) - 1)):
             if form[cut - 1] not in prefixes:
                 break
             does = does or _known(form[cut:])
@@ -172,8 +188,6 @@ def look_up(token: str) -> tuple[str, int, bool]:
 
 def _known(form: str) -> int:
     does = _WORDS.whole.get(form, 0)
-    for cut in range(min(len(form), _LONGEST_STEM), 1, -1):
-        found = _WORDS.stems.get(form[:cut])
-        if found:
-            return does | found
+    for cut in range(2, min(len(form), _LONGEST_STEM) + 1):
+        does |= _WORDS.stems.get(form[:cut], 0)
     return does

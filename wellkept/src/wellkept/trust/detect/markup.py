@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from wellkept.trust.detect.signs import Sign
 
@@ -80,8 +80,17 @@ def markup(text: str) -> Iterator[Sign]:
             found.append((role.start("role"), role.end(), bool(role["more"] or _ADDRESSED.search(rest))))
     if not found:
         return
-    shown = sorted((one.start(), one.end()) for pattern in (_FENCE, _CODE) for one in pattern.finditer(text))
+    code = shown_as_code(text)
     for start, end, sure in sorted(found):
+        yield Sign("D4", start, end, sure and (not code(start, end) or _OURS.search(text, start, end) is not None))
+
+
+def shown_as_code(text: str) -> Callable[[int, int], bool]:
+    """Tells whether text[start:end] stands within a fence or between backticks."""
+    shown = sorted((one.start(), one.end()) for pattern in (_FENCE, _CODE) for one in pattern.finditer(text))
+
+    def within(start: int, end: int) -> bool:
         before = bisect_right(shown, (start, len(text)))
-        as_code = any(end <= stop for _, stop in shown[max(0, before - 2) : before])
-        yield Sign("D4", start, end, sure and not (as_code and not _OURS.search(text, start, end)))
+        return any(end <= stop for _, stop in shown[max(0, before - 2) : before])
+
+    return within

@@ -23,16 +23,44 @@ _COUNTED = re.compile(
     r")[ \t]*",
     re.IGNORECASE,
 )
+_ORDINALS = (
+    "one two three four five six first second third fourth fifth sixth firstly secondly thirdly finally last "
+    "eins zwei drei vier fünf erstens zweitens drittens viertens fünftens letztens un une deux trois quatre "
+    "cinq premièrement deuxièmement troisièmement enfin uno dos tres cuatro cinco primero segundo tercero "
+    "cuarto quinto due tre quattro cinque primo secondo terzo quarto quinto um dois três quatro primeiro "
+    "segundo terceiro quarto een twee drie vier vijf eerst tweede derde vierde raz dwa trzy cztery pierwsze "
+    "drugie trzecie czwarte pierwszy drugi trzeci раз два три первое второе третье четвёртое четвертое первый "
+    "второй третий перше друге третє четверте перший другий третій bir iki üç dört beş birinci ikinci üçüncü "
+    "dördüncü أولا أولًا ثانيا ثانيًا ثالثا ثالثًا رابعا رابعًا الأول الثاني الثالث ראשון שני שלישי ראשית שנית "
+    "שלישית एक दो तीन चार पहला दूसरा तीसरा पहले दूसरे तीसरे 第一 第二 第三 第四 其一 其二 其三 "
+    "その一 その二 その三 その四 一つ目 二つ目 三つ目 "
+    "첫째 둘째 셋째 넷째 "
+).split()
+"""How parts are counted in words, in the languages of the lexicon."""
+_LABELLED = re.compile(
+    r"(?:(?<=[\n.;!?।。>:\"|*-])|(?<=INFO )|^)[ \t]{0,4}(?:\w{1,12}[ \t])?"
+    rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))})"
+    r"[ \t]{0,3}[:：、,.)][ \t]*(?P<part>[^\n.!?।。\"|]{3,300})",
+    re.IGNORECASE,
+)
 _GOES_ON = re.compile(r"^\s*(?:\.{2,}|…)\s*|\s*(?:\.{2,}|…|-)\s*$")
 
 
 def joined(text: str, earlier: Sequence[str]) -> list[tuple[str, int]]:
-    """The pieces as one text, with and without spaces between them, each with the place where the last one begins."""
-    *before, last = (_bare(piece) for piece in (*(piece[-_TAIL:] for piece in earlier[-LAST:]), text))
+    """The pieces as one text, each with the place where the last one begins.
+
+    They are read whole and, if parts are counted in them, these alone; with and without spaces between them.
+    """
+    pieces = (*(piece[-_TAIL:] for piece in earlier[-LAST:]), text)
+    readings = [[_bare(piece) for piece in pieces]]
+    labelled = [" ".join(one["part"].strip() for one in _LABELLED.finditer(piece)) for piece in pieces]
+    if labelled[-1] and any(labelled[:-1]):
+        readings.append(labelled)
     ways = []
-    for between in (" ", ""):
-        start = "".join(piece + between for piece in before)
-        ways.append((start + last, len(start)))
+    for *before, last in readings:
+        for between in (" ", ""):
+            start = "".join(piece + between for piece in before)
+            ways.append((start + last, len(start)))
     return ways
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up
+from wellkept.trust.detect.lexicon import BIT, ORDERS, PHRASES, UNSPACED, bits, look_up, plain
 from wellkept.trust.detect.signs import Sign
 
-_FIRST, _END, _PLACE, _READER, _USER, _META = (
-    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta")
+_FIRST, _END, _PLACE, _READER, _USER, _META, _AVOID = (
+    BIT[kind] for kind in ("first", "end", "place", "reader", "user", "meta", "avoid")
 )
 _ORDERS = bits(" ".join(ORDERS))
 
@@ -44,6 +44,13 @@ RULES = (
     Rule("D1", "ignore rules prior", 70, first=True),
     Rule("D1", "ignore rules", 50, first=True, of="reader reply role"),
     Rule("D1", "ignore user", 30, first=True, of="reader reply role"),
+    Rule("D1", "you ignore rules prior", 60),
+    Rule("D1", "rules retract", 90, of="reader"),
+    Rule("D1", "rules retract", 90, after="reader"),
+    Rule("D1", "do hide", 120, first=True),
+    Rule("D1", "take hide", 120, first=True),
+    Rule("D1", "send hide", 120, first=True),
+    Rule("D1", "avoid hide", 200),
     Rule("D1", "role limits", 90),
     Rule("D1", "role reader", 60, first=True),
     Rule("D1", "without limits", 30, of="reader role reply lasting"),
@@ -54,14 +61,21 @@ RULES = (
     Rule("D1", "reader note", 80, first=True),
     Rule("D1", "note reply", 160, first=True, of="must do lasting always later"),
     Rule("D1", "coded rules", 80, orders="do"),
+    Rule("D1", "coded obey", 80),
     Rule("D1", "reader", first=True, orders="do send alter take ignore memory reveal avoid hide"),
     Rule("D1", "do reply", 90, first=True, of="lasting always later reader user"),
+    Rule("D1", "done reply", 120, of="must lasting always"),
+    Rule("D1", "reader must send", 120, of="place asset secret user"),
+    Rule("D1", "copy itself", 80, first=True, of="lasting always later reply memory_place user reader"),
     Rule("D1", "new rules", 25, of="role ignore reply reader lasting"),
     Rule("D2", "memory lasting", 120, first=True),
-    Rule("D2", "memory later", 120, first=True),
+    Rule("D2", "memory later", 120, first=True, of="user reader"),
+    Rule("D2", "memory later", 120, first=True, orders="do send avoid hide"),
     Rule("D2", "memory user", 80, first=True),
-    Rule("D2", "memory prefer", 100, first=True),
+    Rule("D2", "memory prefer", 100, first=True, of="user lasting"),
     Rule("D2", "memory memory_place", 50, first=True),
+    Rule("D2", "ignore memory_place", 60, first=True),
+    Rule("D2", "alter memory_place", 60, first=True, of="user reader prior"),
     Rule("D2", "do lasting", 100, first=True),
     Rule("D2", "send lasting", 100, first=True),
     Rule("D2", "alter lasting", 100, first=True),
@@ -71,14 +85,28 @@ RULES = (
     Rule("D2", "do later", 100, first=True, of="user reader reply"),
     Rule("D2", "do always", 30, first=True, of="user reader"),
     Rule("D2", "do user when", 100, first=True, of="always hide reader reply later lasting"),
+    Rule("D2", "done lasting", 100, of="must"),
+    Rule("D2", "done always", 60, of="user reader"),
+    Rule("D2", "do topic when", 120, first=True),
+    Rule("D2", "reveal topic when", 120, first=True, of="always hide reader user later lasting"),
+    Rule("D2", "send topic when", 120, first=True),
+    Rule("D2", "topic avoid", 150, of="when later do"),
     Rule("D3", "user prefer", 60, unless="when"),
+    Rule("D3", "agreed send", 100, of="user place always lasting later"),
+    Rule("D3", "prefer send place", 120),
+    Rule("D3", "broken tool", 80, of="always lasting"),
     Rule("D3", "prefer lasting", 80, of="user"),
-    Rule("D3", "broken avoid", 120, of="tool user"),
-    Rule("D3", "broken avoid", 120, orders="do send alter"),
+    Rule("D3", "agreed retract", 200),
+    Rule("D3", "deal retract", 80, after="agreed"),
+    Rule("D3", "avoid broken", 120, first=True),
+    Rule("D3", "avoid", first=True, after="broken", orders="do"),
     Rule("D3", "avoid tool", 50, of="always lasting user"),
     Rule("D9", "send place", 90, first=True, of="secret take prompt"),
     Rule("D9", "send mine asset place", 150, first=True),
     Rule("D9", "send user place", 150, first=True),
+    Rule("D9", "send place", 150, first=True, of="when always lasting later every"),
+    Rule("D10", "account retract pay", 120),
+    Rule("D10", "account new pay", 120, unless="when"),
     Rule("D9", "send secret", 60, first=True, of="user reader reply place"),
     Rule("D14", "confirmed user", 30, unless="when"),
     # What orders are made of, and ordinary letters too.
@@ -97,7 +125,12 @@ RULES = (
     Rule("D3", "tool broken", 60, sure=False),
     Rule("D3", "prefer send", 80, sure=False),
     Rule("D3", "prefer always", 60, sure=False),
+    Rule("D2", "do topic", 80, sure=False, first=True, of="when"),
+    Rule("D3", "agreed", sure=False, of="send alter do asset"),
     Rule("D9", "send place", 90, sure=False, first=True),
+    Rule("D9", "done place", 90, sure=False, of="must"),
+    Rule("D10", "retract asset place", 150, sure=False),
+    Rule("D10", "retract user", 80, sure=False),
 )
 """The first of an id that holds for a sentence gives its id; sure ones come first."""
 
@@ -150,54 +183,66 @@ _MARKS = (
 """Parts of words that are no letters for the pattern language."""
 _TOKEN = re.compile(
     rf"[\w{_MARKS}]+(?:['’ʼ]\w[\w{_MARKS}]*)*"
-    r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？；।؟;|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
+    r"|[.!?…]+(?=[\s\"'”’»)\]]|$)|[。！？।؟|]|\n[ \t\r]*\n|\n(?=[ \t]{0,8}(?:[-*•#>]|\d{1,3}[.)]))"
 )
 PLACES = re.compile(
     r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+|(?:https?://|www\.)[^\s<>\"')]{4,}+"
     r"|\b[A-Z]{2}\d{2}[ ]?(?:\w{4}[ ]?){2,7}\w{1,4}\b|\b0x[0-9a-fA-F]{40}\b|\bbc1[a-z0-9]{25,60}\b"
 )
-_MAYBE_PLACE = re.compile(r"@|://|www\.|[A-Z]{2}\d\d|0x|bc1")
-_UNSPACED_WORDS = re.compile("|".join(map(re.escape, sorted(UNSPACED, key=len, reverse=True))))
+_MAYBE_PLACE = ("@", "://", "www.", "0x", "bc1")
+_MAYBE_ACCOUNT = re.compile(r"[A-Z]{2}\d\d")
+_UNSPACED_FIRST = re.compile(f"[{''.join(map(re.escape, UNSPACED))}]")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_OPENS = frozenset(",:;—–-*>(\"'“«[„‚「『：，、")
+_OPENS = frozenset(",،؛:;—–-*>(\"'“«[„‚「『：，、")
 _CALLS = frozenset(":,：，،、")
-_LEADS = frozenset(
-    "and then now just also so but instead please kindly und dann et puis y e luego poi i en и та ve".split()
+
+
+def _plain_words(words: str) -> frozenset[str]:
+    return frozenset(map(plain, words.split()))
+
+
+_LEADS = _plain_words(
+    "and then now just also so but instead please kindly und dann et puis y e luego poi i en и та ve info "
+    "warn warning error debug notice ps "
 )
-_YOU = frozenset(
-    "you du sie dich ihnen toi vous ti usted te voi você u jou ty tobie ты вам тебе ти sen أنت אתה".split()
+_SPEAKS = _plain_words(
+    "says said say asks asked sagt sagte meint fragt dit disait demande dice dijo pide diz disse pede "
+    "zegt zei vraagt mówi powiedział powiedziała prosi говорит сказал сказала просит каже сказав сказала "
+    "просить diyor dedi يقول تقول قال قالت אומר אומרת אמר אמרה कहता कहती कहा "
 )
+"""To leave something is what somebody said to somebody else where it follows these closely."""
+_REPORTED = 3
+_SPEAKS_UNSPACED = frozenset("说說曰")
+_YOU = _plain_words("you du sie dich ihnen toi vous ti usted te voi você u jou ty tobie ты вам тебе ти sen أنت אתה ")
 _LEADING = bits("must always lasting reader")
 
 
 def _spaced(text: str) -> list[Hit]:
     """The hits of words that have spaces between them, and the borders."""
-    words: list[str] = []
-    ends: list[int] = []
-    found: list[tuple[int, int, int]] = []
-    for token in _TOKEN.finditer(text.replace("_", " ")):
-        word, does, leads = look_up(token[0])
-        if does or leads:
-            found.append((len(words), does, token.start()))
-        words.append(word)
-        ends.append(token.end())
+    tokens = list(_TOKEN.finditer(text.replace("_", " ")))
+    looked = [look_up(token[0]) for token in tokens]
+    words = [word for word, _, _ in looked]
+    found = [(at, does) for at, (_, does, leads) in enumerate(looked) if does or leads]
     made: list[Hit] = []
     last, before = -1, 0
-    for at, does, start in found:
-        until = at
+    for at, does in found:
+        until, start = at, tokens[at].start()
         if words[at] in PHRASES:
             does, until = _with_following(words, at, does)
         if does and does != _END:
             begins = not words[at - 1] or words[at - 1] in _LEADS or (last == at - 1 and before & _LEADING)
             # Somebody who is called stands before a colon or a comma, or after "you": "assistant, ...".
-            called = not does & _READER or _calls(text, ends[until]) or words[at - 1] in _YOU
+            called = not does & _READER or _calls(text, tokens[until].end()) or words[at - 1] in _YOU
             if (begins or not at or _opens(text, start)) and called:
                 does |= _FIRST
-        if does & _USER and text[ends[until] : ends[until] + 1] == "-":
+            if does & _AVOID and not _SPEAKS.isdisjoint(words[max(0, at - _REPORTED) : at]):
+                does &= ~_FIRST
+        if does & _USER and text[tokens[until].end() : tokens[until].end() + 1] == "-":
             does &= ~_USER  # user-friendly
         if does:
-            made.append(Hit(does, start, ends[until]))
-        last, before = at, does
+            made.append(Hit(does, start, tokens[until].end()))
+        if until > last:
+            last, before = until, does
     return made
 
 
@@ -229,11 +274,25 @@ def hits(text: str) -> list[Hit]:
     """What the words and addresses of a text do, in order, with borders of sentences between them."""
     found = _spaced(text)
     more: list[Hit] = []
-    if _MAYBE_PLACE.search(text):
+    if any(part in text for part in _MAYBE_PLACE) or _MAYBE_ACCOUNT.search(text):
         more += [Hit(_PLACE, one.start(), one.end()) for one in PLACES.finditer(text)]
     if _UNSPACED.search(text):
-        more += [Hit(UNSPACED[one[0]] | _FIRST, one.start(), one.end()) for one in _UNSPACED_WORDS.finditer(text)]
+        more += _unspaced(text)
     return sorted(found + more, key=lambda hit: hit.start) if more else found
+
+
+def _unspaced(text: str) -> Iterator[Hit]:
+    """The hits of scripts without spaces, the longest at each place."""
+    done = 0
+    for first in _UNSPACED_FIRST.finditer(text):
+        start = first.start()
+        if start >= done:
+            for entry, does in UNSPACED[first[0]]:
+                if text.startswith(entry, start):
+                    done = start + len(entry)
+                    reported = text[start - 1 : start] in _SPEAKS_UNSPACED
+                    yield Hit(does if reported else does | _FIRST, start, done)
+                    break
 
 
 _MANY = 40

@@ -51,7 +51,7 @@ def _card(found: re.Match[str]) -> bool:
 
 def _key(found: re.Match[str]) -> bool:
     """A key holds digits, and letters that nobody would read out."""
-    wordlike = re.match(r"[a-z]+(?:-[a-z]+){2,}", found[0])
+    wordlike = re.fullmatch(r"[a-z]+(?:-(?:[a-z]+|\d{1,4}))+", found[0])
     return any(char.isdigit() for char in found[0]) and not wordlike and not _EXAMPLES.search(found[0])
 
 
@@ -149,12 +149,12 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 _COMPILED = tuple(
     (kind, _NEEDED.get(kind, ()), re.compile(shape, re.DOTALL), check) for kind, (shape, check) in _SHAPES.items()
 )
-_DIGITS = re.compile(r"\d[\d .-]{7}|[XYZ]\d{7}|[A-Z]{6}\d\d")
+_DIGITS = tuple(map(re.compile, (r"\d[\d .-]{7}", r"[XYZ]\d{7}", r"[A-Z]{6}\d\d")))
 
 
 def _found(text: str) -> list[tuple[int, int, str]]:
     """Where the secrets stand, in order and apart: of two that overlap the first and longest counts."""
-    digits = _DIGITS.search(text) is not None
+    digits = any(pattern.search(text) for pattern in _DIGITS)
     every = [
         (one.start(), -one.end(), kind)
         for kind, needed, pattern, check in _COMPILED

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from wellkept.trust.detect.signs import Sign
 
-_PRECHECK = re.compile(r"://|[\"(]\s*\{|_")
 _SLOT = (
     r"(?:\{\{?[\w .$-]{1,60}\}|%7[bB]|<[\w .-]{2,60}>|\[[\w .-]{2,60}\]|\$\{?[A-Za-z_]\w*"
     r"|[=/](?:DATA|SECRET|TOKEN|PASSWORD|KEY|BASE64|ENCODED)\b)"
@@ -34,10 +33,11 @@ def sinks(text: str) -> Iterator[Sign]:
 
     A call of a tool that gives away or removes is sure where its target is told.
     """
-    if not _PRECHECK.search(text):
+    if "://" in text:
+        for url in _URL.finditer(text):
+            yield Sign("D9", url.start(), url.end(), sure=bool(url["image"]))
+    if "_" not in text and '"' not in text:
         return
-    for url in _URL.finditer(text):
-        yield Sign("D9", url.start(), url.end(), sure=bool(url["image"]))
     for call in _CALL.finditer(text):
         tool = call["tool"] or ""
         told = _TARGET.search(text, call.end(), call.end() + _NEAR) if _GIVES_AWAY.search(tool) else None

@@ -11,9 +11,10 @@ from wellkept.trust.detect.said import said
 from wellkept.trust.detect.secret import secrets
 from wellkept.trust.detect.signs import Kind, Look, Sign, Where
 from wellkept.trust.detect.sinks import sinks
+from wellkept.trust.detect.spoof import spoofs
 from wellkept.trust.detect.unseen import mixed_scripts, reordered, unseen
 
-EVERY_LAYER: Mapping[str, Look] = {"D1": said, "D4": markup, "D9": sinks}
+EVERY_LAYER: Mapping[str, Look] = {"D1": said, "D4": markup, "D9": sinks, "D14": spoofs}
 """Looked for in the text, in its plain form and in what is encoded in it, by the first id that each may give."""
 
 AS_WRITTEN: Mapping[str, Look] = {
@@ -37,7 +38,7 @@ SEVERITY: Mapping[str, Mapping[Where, tuple[int, int]]] = {
     "D6": _HIDDEN,
     "D7": _HIDDEN,
     "D9": _ORDERS,
-    "D10": {"owner": (0, 0), "agent": (2, 1), "external": (2, 1)},
+    "D10": {"owner": (0, 0), "agent": (2, 2), "external": (2, 1)},
     "D11": _HIDDEN,
     "D12": _SECRET,
     "D13": {"owner": (1, 1), "agent": (2, 1), "external": (2, 1)},

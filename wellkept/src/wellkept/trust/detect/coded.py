@@ -22,6 +22,8 @@ UNPACKED = 64 << 10
 _MULTIPLE = 4
 """All readings together may be so many times as long as the text, and what can be unpacked."""
 _SHORTEST = 12
+_SAMPLE = 200
+_READABLE = 0.95
 _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e01ef"
@@ -125,7 +127,7 @@ _TURNED_WORDS = frozenset(
 """Words of nearly every English text, as they look in such a one."""
 _LEET_WORD = re.compile(r"(?<!\w)(?=[a-z0-9@$!]*[a-z])(?=[a-z@$!]*[0-9])[a-z0-9@$!]{3,20}(?!\w)", re.IGNORECASE)
 _LEET = str.maketrans("013457@$!8", "oieastasib")
-_SPELT = re.compile(r"(?<!\w)(?:\w[ .\-_*·]{1,3}){7,}+\w(?!\w)")
+_SPELT = re.compile(r"(?<!\w)(?:\w[ .\-_*·]{1,3}){7,}\w(?!\w)")
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
 _OVERRIDE = re.compile("\u202e([^\u202c\u202e\n]{6,})")
@@ -262,10 +264,11 @@ def layers(text: str) -> Iterator[Layer]:
 def _within(text: str) -> Iterator[Layer]:
     """The readable texts one level within this one."""
     look = _Look.at(text)
+    bare = text.replace("\\n", "  ")  # in JSON the end of a line is written so, and would be read as a part of the code
     for worth, pattern, read in _CODES:
         if not worth(look):
             continue
-        for run in pattern.finditer(text):
+        for run in pattern.finditer(bare):
             try:
                 content = read(run[0])
             except (ValueError, binascii.Error):
@@ -290,13 +293,10 @@ def _readable(content: bytes) -> str | None:
             return None
     if len(content) < _SHORTEST:
         return None
+    wide = content[:2] == b"\xff\xfe" or not any(content[1:_SAMPLE:2])
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-16-le" if wide else "utf-8")
     except UnicodeDecodeError:
-        try:
-            text = content.decode("utf-16-le" if not content[1] else "utf-16")
-        except UnicodeDecodeError:
-            return None
-    shown = sum(letter.isprintable() or letter in "\n\r\t" for letter in text)
-    letters = sum(letter.isalpha() for letter in text)
-    return text if shown >= 0.95 * len(text) and letters >= 0.5 * len(text) else None
+        return None
+    shown = sum(letter.isprintable() or letter in "\n\r\t\ufeff" for letter in text)
+    return text if shown >= _READABLE * len(text) else None

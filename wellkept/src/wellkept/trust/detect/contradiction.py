@@ -36,7 +36,7 @@ _ALIKE = 2
 """So many words in common make two sentences speak of one thing."""
 
 
-def against(text: str, known: Sequence[Known]) -> Iterator[Sign]:
+def contradictions(text: str, known: Sequence[Known]) -> Iterator[Sign]:
     """Signs of what the text says otherwise than is known of those whom it names; first details are none."""
     spoken = f" {' '.join(words(text))} "
     named = [(one, name) for one in known if (name := " ".join(words(one.entity))) and f" {name} " in spoken]
