@@ -26,6 +26,7 @@ from wellkept.ingest.restoring import restored
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
+    GATE,
     HOOK,
     INTENTS,
     LAYERS,
@@ -83,7 +84,7 @@ from wellkept.recall.suppress import Suppression
 from wellkept.storage import Store, Walked
 from wellkept.surroundings import known_of, written_before
 from wellkept.trust import OWNERS, Activation, admitted, echo
-from wellkept.trust.admission import CHOICES, PROTECTED, WHERE, Decision, Modes, admit
+from wellkept.trust.admission import PROTECTED, WHERE, Decision, Modes, admit
 from wellkept.trust.detect import Known
 from wellkept.trust.gate import Count, Gate, Keeper, Key
 from wellkept.writes import FactWrite, PageWrite, strings
@@ -316,11 +317,11 @@ class Memory:
         return found
 
     def set_mode(self, name: str, value: str, *, writer: Writer = OWNER) -> Modes:
-        """Make the gate stricter or less strict: one of CHOICES. ScopeDenied for everybody but the owner."""
+        """Make the gate stricter or less strict: one of GATE. ScopeDenied for everybody but the owner."""
         if writer.channel not in OWNERS:
             raise ScopeDenied("only the owner sets how strict the gate is, at a terminal: wellkept gate NAME VALUE")
-        if value not in CHOICES.get(name, ()):
-            known = "; ".join(f"{one}: {', '.join(choices)}" for one, choices in CHOICES.items())
+        if value not in GATE.get(name, ()):
+            known = "; ".join(f"{one}: {', '.join(choices)}" for one, choices in GATE.items())
             raise InvalidInput(name, f"is {value!r}; use one of {known}")
         with self.store.transaction():
             self.store.holding.set_mode(name, value)

@@ -59,6 +59,15 @@ _TRUST_LABELS = {
 }
 
 
+GATE: Mapping[str, tuple[str, ...]] = {
+    "external_mode": ("flag", "quarantine", "block"),
+    "agent_mode": ("flag", "quarantine", "block"),
+    "external_activation": ("allow", "suppress"),
+    "agent_activation": ("allow", "suppress"),
+}
+"""Each setting of the gate, and what it can be, the strictest last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Who writes, as the door that was come through knows it; never as a request says.

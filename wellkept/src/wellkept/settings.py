@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from wellkept.errors import InvalidInput, SettingsError, StoreUnavailable
+from wellkept.model import GATE
 from wellkept.projects import BY_PROJECT, OWN, project_source
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 _MODELS = ("extractor", "embedder", "reranker")
 """The models that may stand behind an address: each has the settings `_url`, `_model` and `_key_env`."""
-GATE = ("external_mode", "agent_mode", "external_activation", "agent_activation")
-"""What may be set of the gate: `flag`, `quarantine` or `block` for the modes, else `allow` or `suppress`."""
 SOCKET_PATH_BYTES = 100
 """A unix socket's address holds 104 to 108 bytes, depending on the system."""
 
@@ -398,10 +397,8 @@ def _arms(value: object) -> tuple[str, ...]:
 
 
 def _strictness(name: str, value: object) -> str:
-    from wellkept.trust.admission import CHOICES
-
-    if value not in CHOICES[name]:
-        raise ValueError(f"expected {', '.join(CHOICES[name])}, not {value!r}")
+    if value not in GATE[name]:
+        raise ValueError(f"expected {', '.join(GATE[name])}, not {value!r}")
     return str(value)
 
 

@@ -36,7 +36,8 @@ def put(memory: Memory, slug: str, writer: Writer = OWNER, *, name: str = NAME, 
 
 
 def flag(memory: Memory, table: str, flags: str) -> None:
-    memory.store._change(f"UPDATE {table} SET flags = ?", (flags,))  # type: ignore[attr-defined]
+    with memory.store.transaction():
+        memory.store._change(f"UPDATE {table} SET flags = ?", (flags,))  # type: ignore[attr-defined]
 
 
 def context(memory: Memory, said: str) -> str:
@@ -199,7 +200,8 @@ def test_what_may_not_be_brought_takes_no_place_in_a_pack() -> None:
     assert found.omitted == ()
     flag(memory, "pages", HOLDS_SECRET)
     memory.store.index.forget_views()
-    memory.store._change("UPDATE pages SET flags = '' WHERE slug = 'p/owner'", ())  # type: ignore[attr-defined]
+    with memory.store.transaction():
+        memory.store._change("UPDATE pages SET flags = '' WHERE slug = 'p/owner'", ())  # type: ignore[attr-defined]
     everywhere = Memory(memory.store)
     assert [item.id for part in everywhere.context_pack("default", NAME).sections for item in part.items] == ["p/owner"]
     memory.close()

@@ -554,7 +554,7 @@ def test_a_file_of_before_folders_were_followed_is_opened_with_all_that_it_says(
     older = SqliteStore(path)
     older.put_page(Page("default", "a", "A", "# A"), [Chunk(0, "A")], ())
     older.close()
-    take_back(path, 13)
+    take_back(path, 14)
     newer = SqliteStore(path)
     assert (newer.folders.all(), newer.folders.cursor("default", "x")) == ((), None)
     assert newer.get_page("default", "a") is not None

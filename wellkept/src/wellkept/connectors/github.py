@@ -72,8 +72,12 @@ def fetch(
     done = Fetched(repository, source)
     for stream in _STREAMS:
         for batch in _since(memory, source, repository, service, stream):
+            waiting = _waiting(memory, source)
             for item in batch:
-                _keep(memory, source, item, done, now)
+                if (item.slug, item.content) in waiting:
+                    done.held += 1
+                else:
+                    _keep(memory, source, item, done, now)
                 done.issues += stream.counts == "issues"
                 done.comments += stream.counts == "comments"
                 progress(done.issues + done.comments)
@@ -132,9 +136,6 @@ def _read(stream: _Stream, repository: str, batch: Batch, number: int) -> Iterat
 
 
 def _keep(memory: Memory, source: str, item: _Item, done: Fetched, now: datetime | None) -> None:
-    if _waits(memory, source, item):
-        done.held += 1
-        return
     try:
         receipt = memory.put_page(source, item.slug, item.content, told=item.told, writer=GITHUB, now=now)
     except (InvalidInput, Refused) as error:
@@ -146,10 +147,10 @@ def _keep(memory: Memory, source: str, item: _Item, done: Fetched, now: datetime
         setattr(done, receipt.status, getattr(done, receipt.status) + 1)
 
 
-def _waits(memory: Memory, source: str, item: _Item) -> bool:
-    """Whether the same is held back already: the newest of a list is sent again."""
+def _waiting(memory: Memory, source: str) -> set[tuple[str, str]]:
+    """The pages that are held back already, and what they say: the newest of a list is sent again."""
     held = (json.loads(write.request) for write in memory.held(source) if write.writer == GITHUB)
-    return any((said.get("slug"), said.get("content")) == (item.slug, item.content) for said in held)
+    return {(said.get("slug", ""), said.get("content", "")) for said in held}
 
 
 # -- what GitHub says
