@@ -24,7 +24,8 @@ def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments
         asked = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
         found = ask(verb, asked, source, data_dir)
         report(as_json, found, says(found))
-        if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
+        how = "vector" in found.get("lanes", ()) or found.get("degraded")
+        if not as_json and how and "found_by" in found:
             click.echo(f"wellkept: {found['found_by']}", err=True)
 
     found: Any = verb_options(verb, but=bare)(common(run))
