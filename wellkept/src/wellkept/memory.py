@@ -721,11 +721,13 @@ class Memory:
     def _end(self, source: str, item: Item, mark: Mark) -> bool:
         """Let an item be current no longer. What would have made way for it only later stays."""
         kept = self.item(source, item) if mark.status == "expired" else None
+        done = self.store.mark(source, item, mark)
         if isinstance(kept, Fact) and kept.valid_from is not None and kept.valid_from > mark.at:
             for one in state.making_way(self.store, kept):
                 back = Mark("restored", "restored", mark.at, "active", reason=mark.because, actor=mark.actor)
-                self.store.mark(source, Item("fact", str(one.id)), back)
-        return self.store.mark(source, item, mark)
+                if state.in_its_place(self.store, one) is None:
+                    self.store.mark(source, Item("fact", str(one.id)), back)
+        return done
 
     def purge_plan(self, source: str, ids: Sequence[str], *, everywhere: bool = False) -> Plan:
         """What `purge` would take out; nothing is changed. NotFound names what is not there."""
@@ -922,7 +924,9 @@ class Memory:
         if action == "supersede":
             mark = replace(mark, superseded_by=Item.named(replacement).key)
         if action == "restore" and isinstance(kept, Fact):
-            state.check_free(self.store, kept)
+            taken = state.in_its_place(self.store, kept)
+            if taken is not None:
+                raise Conflict(f"{item}: its place is taken by fact:{taken.id}; remember it again to put it there")
         for name in affected:
             if action == "supersede" and name == str(Item.named(replacement)):
                 continue

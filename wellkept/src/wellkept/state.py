@@ -160,7 +160,9 @@ def placed(
     above = [one for one in stated if one.trust > fact.trust]
     if above:
         return Placed(fact, against=max(above, key=lambda one: one.trust))
-    closes = [_close(one, since, "replaced", fact) for one in stated]
+    # One that ends before is not ended again.
+    lasting = [one for one in stated if one.valid_until is None or one.valid_until > since]
+    closes = [_close(one, since, "replaced", fact) for one in lasting]
     if same is not None:
         return Placed(fact, same=same, closes=tuple(closes))
     waiting = [one for one in alike if one.status == "pending" and one.trust <= fact.trust]
@@ -345,14 +347,13 @@ def settled(store: Store, fact: Fact, writer: Writer, now: datetime) -> None:
         store.add_fact(again, writer.name)
 
 
-def check_free(store: Store, fact: Fact) -> None:
-    """Conflict where the slot of a fact has another value in the time that the fact would hold again."""
+def in_its_place(store: Store, fact: Fact) -> Fact | None:
+    """Another value of the slot in the time in which the fact would hold if it were restored."""
     if fact.attribute is None or not holds_one(fact.attribute):
-        return
+        return None
     back = replace(fact, valid_until=fact.valid_until if fact.expired_at is None else fact.told_until)
-    for one in store.facts_of_slot(fact.source, fact.entity, fact.attribute):
-        if one.id != fact.id and one.status == "active" and _overlap(one, back):
-            raise Conflict(f"fact:{fact.id}: its place is taken by fact:{one.id}; remember it again to put it there")
+    slot = store.facts_of_slot(fact.source, fact.entity, fact.attribute)
+    return next((one for one in slot if one.id != fact.id and one.status == "active" and _overlap(one, back)), None)
 
 
 # -- what only a person can settle

@@ -26,7 +26,8 @@ def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments
         report(as_json, found, says(found) if says is _content else inert(says(found)))
         if not as_json and says is _content:
             click.echo(f"wellkept: {inert(found['id'])} ({_standing(found)})", err=True)
-        if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
+        how = "vector" in found.get("lanes", ()) or found.get("degraded")
+        if not as_json and how and "found_by" in found:
             click.echo(f"wellkept: {found['found_by']}", err=True)
 
     found: Any = verb_options(verb, but=bare)(common(run))
