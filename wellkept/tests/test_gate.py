@@ -198,10 +198,11 @@ def test_without_detectors_tiers_and_the_guard_hold(memory: Memory, monkeypatch:
     assert memory.get_page("default", "b").trust is Trust.EXTERNAL_UNTRUSTED
 
 
-WRITES = {"put_page", "put_facts", "restore_fact"}
+WRITES = {"put_page", "put_facts", "add_fact", "restore_fact"}
 """The calls by which text gets into a store."""
 DECIDED = {
     "memory.py": "the decision of `_decide`, which is `admit`",
+    "state.py": "what `Memory._remember` and `_revised` decided on, and what is there already",
     "ingest/writeback.py": "`admit` for the conversation and for each fact",
     "ingest/restoring.py": "what was sealed or vouched for, or `from_outside`, which is `admit`",
     "forgetting.py": "what is there already, with less in it",
