@@ -542,6 +542,7 @@ class Memory:
         valid_from: datetime | None = None,
         valid_until: datetime | None = None,
         content_origin: ContentOrigin | None = None,
+        lineage: Collection[Trust] = (),
         writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
@@ -550,7 +551,8 @@ class Memory:
         `attribute` is what it says of the entity, which has one value at a time, or several where the name ends in
         `[]`: a new value closes the one before, from `valid_from` on. `replaces` names the fact whose place it takes.
         What is told already is "unchanged". Where it would end what somebody said who ranks higher, nothing ends: the
-        receipt says "guarded", and the new fact is `pending` until the owner confirms it.
+        receipt says "guarded", and the new fact is `pending` until the owner confirms it. `lineage` are the tiers of
+        what it was made from.
         """
         check_name("source", source)
         _check_statement("text", text)
@@ -563,14 +565,20 @@ class Memory:
         moment = _at(now)
         since, until = _span(valid_from, valid_until, moment)
         write = FactWrite(source, text, entity, kind, session, replaces, since, content_origin, writer, moment)
-        return self._remember(replace(write, attribute=slot, valid_until=until), self.strictness())
+        return self._remember(
+            replace(write, attribute=slot, valid_until=until, lineage=tuple(lineage)), self.strictness()
+        )
 
     def _remember(self, write: FactWrite, modes: Modes) -> WriteReceipt:
         source, entity, session, replaces = write.source, write.entity, write.session, write.replaces
         moment, writer = write.at, write.writer
         beside = tuple(name for name in (entity, session, write.attribute) if name)
         decision = self._decide(
-            source, writer, write.content_origin, write.text, modes, kind="fact", beside=beside, entity=entity
+            *(source, writer, write.content_origin, write.text, modes),
+            kind="fact",
+            beside=beside,
+            entity=entity,
+            lineage=write.lineage,
         )
         self._gate.check_names(source, *beside)
         page = None if session is None else page_slug(session)

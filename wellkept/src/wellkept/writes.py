@@ -62,20 +62,30 @@ class FactWrite:
     at: datetime
     attribute: str | None = None
     valid_until: datetime | None = None
+    lineage: tuple[Trust, ...] = ()
 
     def request(self) -> str:
         """As JSON, without who writes and when, which is held apart."""
         names = ("text", "entity", "attribute", "kind", "session", "replaces", "content_origin")
         said = {name: getattr(self, name) for name in names}
         times = {name: _written(getattr(self, name)) for name in ("valid_from", "valid_until")}
-        return _json({**said, **times})
+        return _json({**said, **times, "lineage": [int(tier) for tier in self.lineage]})
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> FactWrite:
         """The write that is held."""
         said = json.loads(held.request)
         since, until = _read(said.pop("valid_from")), _read(said.pop("valid_until", None))
-        return FactWrite(source=held.source, valid_from=since, valid_until=until, writer=held.writer, at=at, **said)
+        tiers = tuple(Trust(tier) for tier in said.pop("lineage", ()))
+        return FactWrite(
+            source=held.source,
+            valid_from=since,
+            valid_until=until,
+            writer=held.writer,
+            at=at,
+            lineage=tiers,
+            **said,
+        )
 
 
 def strings(value: object) -> tuple[str, ...]:

@@ -73,6 +73,7 @@ from wellkept.model import (
     SearchMode,
     SearchOptions,
     Told,
+    Trust,
     Writer,
     WriteReceipt,
 )
@@ -455,7 +456,10 @@ class Wellkept(System):
         try:
             if given.slug is not None:
                 told = Told(content_origin=origin, valid_at=_time(given.valid_from))
-                done = memory.put_page(given.source, given.slug, given.text, told=told, writer=writer, now=self._clock)
+                made_of = self._tiers(given.source, given.lineage)
+                done = memory.put_page(
+                    *(given.source, given.slug, given.text), told=told, lineage=made_of, writer=writer, now=self._clock
+                )
                 return _written(done, given.slug)
             if given.of is not None:
                 return self._revise(given, writer)
@@ -463,15 +467,22 @@ class Wellkept(System):
                 given.source,
                 given.text,
                 entity=given.entity,
+                attribute=given.attribute,
                 replaces=given.replaces,
                 valid_from=_time(given.valid_from),
                 content_origin=origin,
+                lineage=self._tiers(given.source, given.lineage),
                 writer=writer,
                 now=self._clock,
             )
             return _written(done, f"fact:{done.facts[0]}" if done.facts else None)
         except (InvalidInput, Refused, ScopeDenied) as error:
             return Reply(outcome="refused", why=str(error))
+
+    def _tiers(self, source: str, ids: Sequence[str]) -> tuple[Trust, ...]:
+        """The tiers of what something is made from, as a program that makes it would read them."""
+        kept = (self._memory.item(source, Item.named(one)) for one in ids)
+        return tuple(Trust.EXTERNAL_UNTRUSTED if one is None else one.trust for one in kept)
 
     def _revise(self, given: WriteIn, writer: Writer) -> Reply:
         done = self._memory.correct(
@@ -485,9 +496,7 @@ class Wellkept(System):
 
     def rows(self, query: RowQuery) -> Sequence[ItemRow]:
         """What its doors answer, as the JSON that all of them share: each thing with the label that stands on it."""
-        memory, then = self._memory, _time(query.as_of)
-        if query.known_at is not None:
-            raise Unsupported("known_at")
+        memory, then, known = self._memory, _time(query.as_of), _time(query.known_at)
         found: object
         match query.surface:
             case "stored":
@@ -501,7 +510,13 @@ class Wellkept(System):
                 found = memory.search(query.source, query.query, query.limit)
             case _:
                 history = query.surface == "history"
-                found = memory.recall(query.source, query.query, limit=query.limit, as_of=then, include_history=history)
+                found = memory.recall(
+                    *(query.source, query.query),
+                    limit=query.limit,
+                    as_of=then,
+                    known_at=known,
+                    include_history=history,
+                )
         told = wire.answer(found, "items")
         rows = [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
         return rows if query.surface != "stored" else [*rows, *map(_held, memory.held(query.source))]
