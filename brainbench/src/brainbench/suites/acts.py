@@ -116,8 +116,11 @@ def says(text: str, forms: Iterable[str]) -> bool:
 
 
 def is_live(row: ItemRow) -> bool:
-    """Whether a row stands as current."""
-    return row.status in LIVE and row.superseded_by is None
+    """Whether a row stands as current: as it says itself, and else where nothing has taken its place.
+
+    What says that it is active may name what is to take its place one day.
+    """
+    return row.status in LIVE and (bool(row.status) or row.superseded_by is None)
 
 
 @dataclass(frozen=True, slots=True)

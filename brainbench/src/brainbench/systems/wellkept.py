@@ -507,7 +507,7 @@ class Wellkept(System):
                 except NotFound:
                     found = ()
             case "search":
-                found = memory.search(query.source, query.query, query.limit)
+                found = memory.search(query.source, query.query, query.limit, now=self._clock)
             case _:
                 history = query.surface == "history"
                 found = memory.recall(
@@ -516,6 +516,7 @@ class Wellkept(System):
                     as_of=then,
                     known_at=known,
                     include_history=history,
+                    now=self._clock,
                 )
         told = wire.answer(found, "items")
         rows = [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
