@@ -126,6 +126,8 @@ def test_a_flood_of_held_writes_ends_at_a_bound_and_leaves_the_owner_alone(
     memory.modes = QUARANTINE
     for number in range(3):
         memory.put_page("default", f"m/{number}", ORDER, writer=OUTSIDE, now=NOW)
+    again = memory.put_page("default", "m/1", ORDER, writer=OUTSIDE, now=NOW)
+    assert (again.status, again.held, len(memory.held("default"))) == ("held", 2, 3)
     with pytest.raises(Refused, match="queue_full"):
         memory.put_page("default", "m/3", ORDER, writer=OUTSIDE, now=NOW)
     assert memory.put_page("default", "mine", ORDER, now=NOW).status == "created"

@@ -276,12 +276,14 @@ class Memory:
         holding, source = self.store.holding, write.source
         holding.drop_older(write.at - UNREVIEWED)
         self.store.add_source(Source(source))
-        request = write.request()
-        count, size = holding.size(source)
-        if count >= MOST_HELD or size + len(request.encode()) > MOST_HELD_BYTES:
-            raise Refused("queue_full: as much is held back as may be. See: wellkept review")
+        held = HeldWrite(None, source, write.at, write.writer, kind, write.request(), flags)
+        number = holding.same(held)
+        if number is None:
+            count, size = holding.size(source)
+            if count >= MOST_HELD or size + len(held.request.encode()) > MOST_HELD_BYTES:
+                raise Refused("queue_full: as much is held back as may be. See: wellkept review")
+            number = holding.hold(held)
         slug = write.slug if isinstance(write, PageWrite) else None
-        number = holding.hold(HeldWrite(None, source, write.at, write.writer, kind, request, flags))
         return WriteReceipt(source, slug, "held", flags=flags, held=number)
 
     def held(self, source: str) -> tuple[HeldWrite, ...]:

@@ -280,6 +280,9 @@ class Holding(Protocol):
     def hold(self, write: HeldWrite) -> int:
         """Keep it, and give its number."""
 
+    def same(self, write: HeldWrite) -> int | None:
+        """The number of the same write by the same writer, if that is held."""
+
     def size(self, source: str) -> tuple[int, int]:
         """How many writes of the source are held, and their bytes."""
 
