@@ -6,6 +6,7 @@ Everything goes through the product's own doors: pages and conversations through
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import shutil
@@ -270,11 +271,14 @@ class Wellkept(System):
             self._store = None
             if not self._lent:
                 shutil.rmtree(self._home, ignore_errors=True)
+                shutil.rmtree(self._owners, ignore_errors=True)
 
     def reopen(self, run: RunContext) -> None:
         self._shut()
         self._filled = self._leftover = False
         self._home, self._lent = Path(run.directory), True
+        # What is opened again needs the same key, so that it stays until nobody can open it any more.
+        atexit.register(shutil.rmtree, self._owners, ignore_errors=True)
         self._store = open_store("sqlite", self._home / "memory.db")
         self._source, self._door, self._heard = run.active_source, run.door, None
         self._protected, self._strict = run.protected, False
