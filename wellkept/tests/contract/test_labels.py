@@ -49,6 +49,7 @@ CALLS: Mapping[str, tuple[dict[str, Any], ...]] = {
         {"goal": "billing", "entities": ["Shared", "p/2"], "limit": 2},
     ),
     "delta": ({},),
+    "conflicts": ({},),
     "forget": ({"ids": ["p/spare"]},),
     "confirm": ({"id": "p/spare"},),
     "timeline": tuple({"entity": slug} for slug in PAGES.values()),
@@ -84,13 +85,14 @@ COMMAND_LINES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "facts": ((), ("billing",)),
     "history": tuple((one,) for one in IDS),
     "delta": ((),),
+    "conflicts": ((),),
     "export": ((),),
     "context": tuple((f"What about {word.title()}?",) for word in WORDS.values()),
     "context-pack": (("billing",), ("billing", "--limit", "2", "--entities", "Shared")),
 }
 SHOW_NOTHING_KEPT = frozenset(
     "remember forget correct confirm cite put import bank embed put-page install uninstall status hook hook-command "
-    "serve mcp token daemon ping bench export-queries gate sync connect".split()
+    "serve mcp token daemon ping bench export-queries gate sync connect doctor".split()
 )
 """Commands that write, measure or see to the program."""
 AT_A_TERMINAL = {"purge", "review", "release", "discard"}
@@ -114,6 +116,13 @@ def fill(memory: Memory) -> Memory:
             for one in (PAGES[C], "fact:4"):
                 memory.confirm("default", one, now=NOW)
     memory.put_page("default", "p/spare", "Spare.", now=NOW)
+    for attribute, higher, lower in (("payer", U, A), ("leader", C, E)):
+        for tier in (higher, lower):
+            text = f"{WORDS[tier]} is the {attribute} of billing"
+            slot = {"entity": "p/none", "attribute": attribute}
+            told = memory.remember("default", text, **slot, writer=WRITERS[tier], now=NOW)
+            if tier is C:
+                memory.confirm("default", f"fact:{told.facts[0]}", now=NOW)
     return memory
 
 
@@ -248,7 +257,8 @@ def test_every_command_labels_each_item_that_it_prints(name: str, tmp_path: Path
 @pytest.mark.req("T-401")
 def test_a_piece_of_a_page_says_where_it_is_from_and_what_was_noticed(memory: Memory) -> None:
     store = memory.store
-    store._change("UPDATE pages SET flags = 'D1 D4', content_origin = 'tool_output' WHERE slug = 'p/0'", ())  # type: ignore[attr-defined]
+    with store.transaction():
+        store._change("UPDATE pages SET flags = 'D1 D4', content_origin = 'tool_output' WHERE slug = 'p/0'")  # type: ignore[attr-defined]
     store.index.forget_views()
     caller = Caller("default", now=NOW)
     (found,) = [one for one in call(memory, "recall", {"query": "billing"}, caller)["memories"] if one["id"] == "p/0"]
