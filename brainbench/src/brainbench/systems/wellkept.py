@@ -86,7 +86,6 @@ from wellkept.recall import DEGRADED, OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
 from wellkept.trust.admission import Modes
-from wellkept.trust.gate import key_file
 from wellkept.trust.passphrase import Passphrase
 
 DEADLINE_MS = 10_000
@@ -291,8 +290,8 @@ class Wellkept(System):
         self._undo_leftover()
         if self._store is None:
             raise SystemFailure("the store is not open")
-        key, files = key_file(self._owners / _KEY), Files(self._home, self._home / "memory.db")
-        memory = Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=key, files=files)
+        files = Files(self._home, self._home / "memory.db")
+        memory = Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=lambda make: _KEY, files=files)
         if not self._strict:
             self._strict = True
             self._set_gate(memory)
@@ -311,6 +310,15 @@ class Wellkept(System):
         """The home of the owner of this memory: never in the memory's own directory, and the same once reopened."""
         name = hashlib.sha256(str(self._home).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"wk-owner-{name}"
+
+    def _keyring(self) -> Path:
+        """The file of the owner's key, for the processes that are the product's own."""
+        self._owners.mkdir(mode=0o700, exist_ok=True)
+        file = self._owners / "trust.key"
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_bytes(_KEY)
+        return file
 
     @property
     def _clock(self) -> datetime:
@@ -578,8 +586,7 @@ class Wellkept(System):
     def _commanded(self, words: Sequence[str], by: By, challenge: Challenge) -> Ran:
         """The shipped command: at a terminal for who has one, with what the owner knows; by a pipe for anybody else."""
         argv = [sys.executable, "-c", _CLI, *words, "--data-dir", str(self._home)]
-        self._owners.mkdir(mode=0o700, exist_ok=True)
-        env = _environment(self._owners)
+        env = {**_environment(self._owners), "WELLKEPT_TRUST_KEY": str(self._keyring())}
         passphrase = Passphrase(self._home / "passphrase.json")
         if not passphrase.is_set():
             passphrase.choose(_PASSPHRASE)
@@ -640,7 +647,7 @@ class Wellkept(System):
             self._daemon.stop()
             self._daemon = None
         if self._daemon is None:
-            self._daemon = _Daemon(self._home, self._source, self._now)
+            self._daemon = _Daemon(self._home, self._source, self._now, self._keyring())
         return self._daemon
 
 
@@ -728,7 +735,7 @@ class _Listened(ChatExtractor):
 class _Daemon:
     """The shipped daemon as a process of its own, on the store and clock of one worker."""
 
-    def __init__(self, home: Path, source: str, now: str) -> None:
+    def __init__(self, home: Path, source: str, now: str, key: Path) -> None:
         self.source = source
         self._clock = home / "clock"
         self._clock.write_text(now)
@@ -742,6 +749,7 @@ class _Daemon:
             # What a hook adds goes by names and words: vectors would cost each of many daemons a model for nothing.
             env={
                 "WELLKEPT_EMBEDDER": "off",
+                "WELLKEPT_TRUST_KEY": str(key),
                 "HOME": str(home),
                 "TMPDIR": str(home),
                 "PYTHONPATH": str(Path(wellkept.__file__).parents[1]),
@@ -814,7 +822,8 @@ _WITH: Mapping[str, tuple[str, ...]] = {
 }
 """Which tables go with a store of its receipts, besides the one that it is named by."""
 _PROTECTED = Modes(external_mode="quarantine", agent_activation="suppress")
-_KEY = Path(".config", "wellkept", "trust.key")
+_KEY = hashlib.sha256(b"the key of an owner who is played").digest()
+"""One for every process of a run: a brain that one of them has filled is opened by the others."""
 _HELD = "held:"
 """Begins the id of what is held back; its number follows."""
 _PASSPHRASE = "seven herons at low tide"  # noqa: S105 - of a memory that is thrown away
