@@ -13,7 +13,7 @@ from brainbench.field.row import GROUPS
 from brainbench.live.judging import LIVE_METRICS
 from brainbench.metrics import METRICS
 from brainbench.metrics.ranking import RANKING
-from brainbench.model import SUITE_NAMES, Capability
+from brainbench.model import ITEM_SUITES, SUITE_NAMES, Capability
 from brainbench.replay.processes import Bounds
 from brainbench.report import failures
 from brainbench.seams import SEAMS, load_codec
@@ -74,7 +74,7 @@ def test_fixtures_may_declare_every_suite_and_no_other():
 
 
 def test_failed_items_of_every_suite_can_be_told():
-    assert set(failures.TOLD) == set(SUITES)
+    assert {*failures.TOLD, *ITEM_SUITES} == set(SUITES)
 
 
 def test_a_metric_belongs_to_a_suite_and_is_named_as_in_the_table():

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from brainbench.model import Fixture, RunContext, SourceDecl, Turn, Write
+from brainbench.systems import System
+
+from .registry import Registry
 
 
 def page(title: str, aliases: str = "", body: str = "") -> str:
@@ -32,3 +35,9 @@ def script(*texts: str, **changes: object) -> Fixture:
 @pytest.fixture
 def run(tmp_path: Path) -> RunContext:
     return RunContext("r0", (SourceDecl("default"),), "default", str(tmp_path))
+
+
+@pytest.fixture
+def registry() -> System:
+    """A memory with every protection of who wrote what."""
+    return Registry()

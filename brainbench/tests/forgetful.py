@@ -23,7 +23,16 @@ from brainbench.systems import System
 
 
 class Sound(System):
-    can = frozenset(Capability) - {Capability.HOOK_PROCESS}
+    can = frozenset(Capability) - {
+        Capability.HOOK_PROCESS,
+        Capability.PRINCIPALS,
+        Capability.TRUST_LABELS,
+        Capability.FORGET,
+        Capability.PURGE,
+        Capability.RECEIPTS,
+        Capability.CONFIRM,
+        Capability.RESYNC,
+    }
     places: ClassVar[dict[str, dict[tuple[str, str], str]]] = {}
 
     def open(self, run: RunContext) -> None:

@@ -240,7 +240,8 @@ NO_TURN = "is no turn of this script; needs the event_id of a turn"
 NO_SOURCE = "is no declared source; needs one of"
 NOT_QUOTED = "is not in the quote; needs a part of it, a pronoun or null"
 NOT_VERBATIM = "is not in the text of event 2; needs a verbatim part of it"
-ONE_TARGET = "needs exactly one of slug, fact, text"
+ONE_CHANGE = "an edit needs exactly one of content, replace, patch"
+ONE_TARGET = "needs exactly one of as, slug, fact, text"
 OWN = "needs a value of its own"
 NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
     ({"schema_version": 2.5}, ["schema_version: 2.5 is not allowed; needs 1 or 2"]),
@@ -284,8 +285,8 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
             'events[1].actor: "me" is not allowed; needs "owner" or "agent" or "external"',
         ],
     ),
-    (event(2, content="x"), ["events[2].content: an edit needs either content or replace, and not both"]),
-    (event(2, replace=...), ["events[2].content: an edit needs either content or replace, and not both"]),
+    (event(2, content="x"), [f"events[2].content: {ONE_CHANGE}; it has content and replace"]),
+    (event(2, replace=...), [f"events[2].content: {ONE_CHANGE}; it has none"]),
     (
         event(2, replace={"old": "", "new": 1}),
         [
@@ -295,7 +296,7 @@ NATIVE_FAULTS: list[tuple[Value, list[str]]] = [
     ),
     (event(4, target={}), [f"events[4].target: names nothing; {ONE_TARGET}"]),
     (event(5, target={"slug": "a", "text": "b"}), [f"events[5].target: names slug, text; {ONE_TARGET}"]),
-    (event(4, mode="hide"), ['events[4].mode: "hide" is not allowed; needs "expire" or "purge"']),
+    (event(4, mode="hide"), ['events[4].mode: "hide" is not allowed; needs "expire" or "purge" or "lift"']),
     (event(5, door=...), ["events[5].door: missing; needs a non-empty string"]),
     (event(6, snapshot={"a b": 1}), ['events[6].snapshot["a b"]: 1 is not allowed; needs a string']),
     (

@@ -71,7 +71,7 @@ def native_gold(**changes: Any) -> Value:
             {"probe_id": "p", "after_event": 4, "channel": "stored_only", "match_keywords": ["paints"]},
             {"probe_id": "q", "after_event": 4, "channel": "any", "expected_slugs": ["x"], "forbid_keywords": ["no"]},
         ],
-        "items": [{"item": "tier"}],
+        "items": [],
     }
     return copy.deepcopy(value | changes)
 
@@ -587,7 +587,7 @@ def test_a_sealed_corpus_is_valid_and_its_manifest_reads_back(tmp_path: Path) ->
         ),
         (lambda root: (root / "EXPECTATIONS.toml").unlink(), ['files["EXPECTATIONS.toml"]', "expectations_hash"]),
         (
-            lambda root: put(root, {}, {"a": native_gold(items=[])}),
+            lambda root: put(root, {}, {"a": native_gold(probes=[])}),
             ['files["gold/a.gold.json"]', "fixtures_hash"],
         ),
         (

@@ -13,12 +13,15 @@ from brainbench import probe as probes
 from brainbench.cli import main
 from brainbench.errors import NothingMeasured
 from brainbench.metrics import METRICS, Ratio
-from brainbench.model import CellStatus
+from brainbench.model import V1_SUITES, CellStatus
 from brainbench.probe import PROBES, Probe, probe
 from brainbench.run import choose
 from brainbench.systems import BREAKS
 
 MINI = Path(__file__).parent / "data" / "mini-v1"
+ACTS = Path(__file__).parent / "data" / "acts"
+ONCE = "trust,state-resolution,deletion"
+PUSHED = [name for name, tried in PROBES.items() if tried.suite in V1_SUITES]
 V1 = {"fixtures": MINI / "fixtures", "gold": MINI / "gold"}
 pytestmark = [pytest.mark.req("C-651"), pytest.mark.timeout(300)]
 
@@ -33,8 +36,15 @@ def test_every_gated_metric_has_a_probe_and_no_other_has() -> None:
 @pytest.mark.slow
 def test_every_break_of_the_reference_memory_breaches_its_metric() -> None:
     found = {p.metric: p for p in probe(choose(corpus="pocket", systems=("wellkept",), harness="openclaw"))}
-    assert list(found) == list(PROBES)
-    assert {name: p.verdict for name, p in found.items()} == dict.fromkeys(PROBES, "breached")
+    assert {name: p.verdict for name, p in found.items()} == dict.fromkeys(PUSHED, "breached")
+
+
+@pytest.mark.slow
+@pytest.mark.req("T-1001")
+def test_every_break_of_who_wrote_what_breaches_its_metric() -> None:
+    choice = choose(fixtures=ACTS / "fixtures", gold=ACTS / "gold", systems=("wellkept",), harness="direct", suite=ONCE)
+    found = {p.metric: p.verdict for p in probe(choice)}
+    assert {found[name] for name, tried in PROBES.items() if tried.suite in ONCE.split(",")} == {"breached"}
 
 
 @pytest.mark.slow
@@ -72,7 +82,7 @@ def test_probing_what_nothing_can_be_asked_of_is_no_pass() -> None:
 def test_the_table_shows_both_counts() -> None:
     code, out, err = brainbench()
     rows = {line.split()[1]: line for line in out.splitlines()[1:]}
-    assert list(rows) == list(PROBES)
+    assert list(rows) == list(PUSHED)
     assert rows["false_fire_rate"].split()[:2] == ["never-silent", "false_fire_rate"]
     assert rows["continuity_rate"].rstrip().endswith("untested: the system lacks conversation_write")
     assert "never-silent for false_fire_rate ..." in err

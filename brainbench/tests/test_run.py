@@ -80,7 +80,8 @@ def test_filters_that_leave_nothing_are_no_pass(mini: Path) -> None:
     with pytest.raises(NothingMeasured, match="no cell applies: bm25"):
         measure(chosen(mini, suite="write-back"))  # type: ignore[arg-type]
     carried = (
-        "--harness, --suite: the direct seam carries write-back, continuity, not know-to-ask: that is asked through"
+        "--harness, --suite: the direct seam carries write-back, continuity, trust, state-resolution, deletion, "
+        "not know-to-ask: that is asked through"
     )
     with pytest.raises(NothingMeasured, match=f"^{carried} openclaw, claude-code, codex$"):
         measure(chosen(mini, suite="know-to-ask", harness="direct"))  # type: ignore[arg-type]
@@ -102,7 +103,10 @@ def test_filters_that_leave_nothing_are_no_pass(mini: Path) -> None:
         ({"systems": ("nope",)}, "--system: unknown system 'nope'; known: wellkept"),
         ({"gold": None}, "--gold: --fixtures DIR and --gold DIR go together"),
         ({"corpus": "core"}, "--corpus: give either"),
-        ({"fixtures": None, "gold": None, "corpus": "nope"}, "--corpus: unknown corpus 'nope'; found: core"),
+        (
+            {"fixtures": None, "gold": None, "corpus": "nope"},
+            "--corpus: unknown corpus 'nope'; found: adversarial, core",
+        ),
     ],
 )
 def test_unknown_names_list_the_valid_ones(mini: Path, flags: dict[str, object], said: str) -> None:

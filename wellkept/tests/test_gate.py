@@ -126,6 +126,8 @@ def test_a_flood_of_held_writes_ends_at_a_bound_and_leaves_the_owner_alone(
     memory.modes = QUARANTINE
     for number in range(3):
         memory.put_page("default", f"m/{number}", ORDER, writer=OUTSIDE, now=NOW)
+    again = memory.put_page("default", "m/1", ORDER, writer=OUTSIDE, now=NOW)
+    assert (again.status, again.held, len(memory.held("default"))) == ("held", 2, 3)
     with pytest.raises(Refused, match="queue_full"):
         memory.put_page("default", "m/3", ORDER, writer=OUTSIDE, now=NOW)
     assert memory.put_page("default", "mine", ORDER, now=NOW).status == "created"
@@ -198,10 +200,11 @@ def test_without_detectors_tiers_and_the_guard_hold(memory: Memory, monkeypatch:
     assert memory.get_page("default", "b").trust is Trust.EXTERNAL_UNTRUSTED
 
 
-WRITES = {"put_page", "put_facts", "restore_fact"}
+WRITES = {"put_page", "put_facts", "add_fact", "restore_fact"}
 """The calls by which text gets into a store."""
 DECIDED = {
     "memory.py": "the decision of `_decide`, which is `admit`",
+    "state.py": "what `Memory._remember` and `_revised` decided on, and what is there already",
     "ingest/writeback.py": "`admit` for the conversation and for each fact",
     "ingest/restoring.py": "what was sealed or vouched for, or `from_outside`, which is `admit`",
     "forgetting.py": "what is there already, with less in it",
@@ -238,3 +241,24 @@ def test_every_write_of_a_memory_asks_the_gate(memory: Memory, monkeypatch: pyte
     memory.correct("default", "a", "revise", replacement="four", preview=False, now=NOW)
     memory.bank("default", "s", [Message("user", "five")], now=NOW)
     assert asked == ["one", "two", "three", "four", "five"]
+
+
+@pytest.mark.req("T-210", "TC-21")
+def test_what_was_made_of_outside_text_is_outside_text_whoever_made_it(memory: Memory) -> None:
+    made_of = (Trust.USER_WRITTEN, Trust.EXTERNAL_UNTRUSTED)
+    for number, writer in enumerate((OWNER, AGENT, Writer("maintenance"))):
+        for origin in ("derived", None):
+            if writer.channel == "maintenance" and origin is None:
+                continue
+            told = Told(content_origin=origin)  # type: ignore[arg-type]
+            memory.put_page("default", f"sum/{number}", PLAIN, told=told, lineage=made_of, writer=writer, now=NOW)
+            assert memory.get_page("default", f"sum/{number}").trust is Trust.EXTERNAL_UNTRUSTED
+            memory.forget("default", [f"sum/{number}"], now=NOW)
+    told_of = memory.remember("default", PLAIN, content_origin="derived", lineage=made_of, writer=AGENT, now=NOW)
+    assert memory.store.fact("default", told_of.facts[0]).trust is Trust.EXTERNAL_UNTRUSTED  # type: ignore[union-attr]
+
+
+@pytest.mark.req("T-302")
+def test_an_agent_does_not_pass_the_gate_by_its_shell(memory: Memory) -> None:
+    memory.modes = QUARANTINE
+    assert memory.remember("default", ORDER, writer=Writer("owner_local"), now=NOW).status == "held"

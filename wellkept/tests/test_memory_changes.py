@@ -312,7 +312,7 @@ def test_a_thing_is_known_by_any_of_its_names(memory: Memory) -> None:
         memory.entity("default", "Ada")
     memory.put_page("default", "people/other", NOOR.replace("Wrenhaven", "Other"), now=NOW)
     card = memory.entity("default", "Nono")
-    assert (card.page.slug, card.also) == ("people/noor", ("people/other",))
+    assert (card.page.slug, [page.slug for page in card.also]) == ("people/noor", ["people/other"])
 
 
 def test_a_timeline_runs_from_the_oldest_to_the_newest_whatever_told_it(memory: Memory) -> None:

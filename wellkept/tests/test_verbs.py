@@ -20,7 +20,7 @@ from wellkept.storage.sqlite import SqliteStore
 from wellkept.verbs import ALLOWED, SCOPES, VERBS, Caller, call, problem, read_arguments, schema
 
 OWNER = Caller("default", Writer("owner_tty"))
-SET_BY_DOORS = {"self", "source", "writer", "now"}
+SET_BY_DOORS = {"self", "source", "writer", "lineage", "now"}
 LABEL = {"trust", "label", "confirmed", "content_origin", "source", "status", "flags", "integrity"}
 
 
@@ -92,6 +92,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "confirm": {"id": "fact:1"},
     "timeline": {"entity": "ada", "since": "1800-01-01"},
     "history": {"id": "people/ada"},
+    "conflicts": {},
     "correct": {"id": "fact:1", "action": "mark_stale"},
     "cite": {"ids": ["fact:1"], "message": "m"},
     "export": {},

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from brainbench import corpus as corpora
 from brainbench.corpus import Corpus, Document, Manifest, Scan
+from brainbench.corpus.canaries import filled, planting
 from brainbench.corpus.checks import (
     Findings,
     cross_rank,
@@ -58,6 +59,7 @@ from brainbench.corpus.shape import (
 )
 from brainbench.corpus.words import find_name
 from brainbench.errors import CorpusError, Fault, NothingMeasured
+from brainbench.gold_items import GoldItem, gold_item, item_findings, item_mismatches
 from brainbench.model import PUSH_SUITES, Fixture, Origin, ScriptedFact, SessionBreak, Turn
 
 Retrieve = Literal["must", "may", "must_not"]
@@ -106,6 +108,7 @@ class Gold:
     events: Mapping[int, EventGold]
     probes: tuple[Probe, ...] = ()
     v1_turns: Mapping[tuple[str, int], Mapping[str, object]] = field(default_factory=dict)
+    items: tuple[GoldItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,14 @@ def read(corpus: Corpus, gold_dir: Path) -> Mapping[str, Gold]:
     return {
         f.fixture_id: _native_gold(by_id[f.fixture_id].value) if f.schema_version == 2 else _v1_gold(f, by_id)
         for f in corpus.fixtures
+    }
+
+
+def with_canaries(gold: Mapping[str, Gold], seed: int) -> Mapping[str, Gold]:
+    """The gold of a run of this seed: with the canaries that were planted in its fixtures."""
+    return {
+        name: replace(one, items=filled(one.items, planting(seed, name))) if one.items else one
+        for name, one in gold.items()
     }
 
 
@@ -488,6 +499,13 @@ def _native_checks(value: Mapping[str, Any]) -> Iterator[Finding]:
         ):
             reason = "missing or empty; needs a keyword, or with channel any an expected slug: else anything would do"
             yield Finding(_NATIVE.rank(place), place, reason)
+    item_ids: list[tuple[Steps, object]] = [
+        (("items", i, "item_id"), item.get("item_id"))
+        for i, item in objects(value, "items")
+        if isinstance(item.get("item_id"), str)
+    ]
+    yield from _not_unique(item_ids, _NATIVE)
+    yield from item_findings(value, _NATIVE.rank(("items",)))
 
 
 def _native_cross(value: Mapping[str, Any], partner: Document) -> Iterator[Finding]:
@@ -511,6 +529,8 @@ def _native_cross(value: Mapping[str, Any], partner: Document) -> Iterator[Findi
         if after is not None and after not in events:
             place: Steps = ("probes", i, "after_event")
             yield Finding(cross_rank(4) + _NATIVE.rank(place), place, f"{partner.file} has no event {after} in events")
+    for place, reason in item_mismatches(value, partner.value):
+        yield Finding(cross_rank(4) + _NATIVE.rank(place[:2]), place, reason)
 
 
 def _repeated_ids(documents: Sequence[Document]) -> Iterator[tuple[str, Finding]]:
@@ -673,7 +693,8 @@ def _native_gold(value: Mapping[str, Any]) -> Gold:
         )
         for p in listed(value, "probes")
     )
-    return Gold(value["fixture_id"], events, probes)
+    found = tuple(gold_item(item) for item in listed(value, "items"))
+    return Gold(value["fixture_id"], events, probes, items=found)
 
 
 def _mention(fixture: Fixture, line: Said, turn: Turn) -> str | None:

@@ -19,7 +19,11 @@ Stratum = Literal["easy", "medium", "hard"]
 SeamKind = Literal["production", "contract"]
 V1_SUITES = ("know-to-ask", "push", "write-back", "continuity")
 """The suites of the v1 interchange format."""
-SUITE_NAMES = (*V1_SUITES,)
+ITEM_SUITES = ("trust", "state-resolution", "deletion", "poisoning", "poisoning-default")
+"""Those that judge what a memory keeps, shows and lets go of, by the items of gold."""
+ONCE = ITEM_SUITES[:3]
+"""Those of them that ask nothing of a harness, so that they are played once for all."""
+SUITE_NAMES = (*V1_SUITES, *ITEM_SUITES)
 """Every suite that a fixture may declare and a seam may carry, in the order of SUITES."""
 PUSH_SUITES = ("know-to-ask", "push")
 """Those that judge what is brought to every turn."""
@@ -59,6 +63,46 @@ class Capability(StrEnum):
     SUPERSEDE = "supersede"
     AS_OF = "as_of"
     REOPEN = "reopen"
+    WRITE_GATE = "write_gate"
+    PRINCIPALS = "principals"
+    HISTORY = "history"
+    CONNECTOR = "connector"
+    RECEIPTS = "receipts"
+    STORAGE_DIR = "storage_dir"
+    RAW_STORE = "raw_store"
+
+
+Door = Literal[
+    "tty",
+    "local",
+    "git",
+    "mcp",
+    "http",
+    "cli",
+    "connector:github",
+    "connector:mail",
+    "connector:web",
+    "hook",
+    "import",
+    "restore",
+    "peer",
+    "raw_store",
+]
+"""Where something comes in. Only `tty` is a person who can be asked for a passphrase."""
+DOORS_OF: Mapping[str, Door] = {"owner": "git", "agent": "mcp", "external": "connector:web"}
+"""The door of an actor where an event names none."""
+Challenge = Literal["pass", "fail", "absent"]
+TextOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import", "derived"]
+Part = Literal["title", "body", "comment", "attachment"]
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who does something, and how: the actor, the door, and a principal such as "owner" or "agent:planner"."""
+
+    actor: Actor = "owner"
+    door: Door = "git"
+    principal: str = "owner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,45 +138,71 @@ class Write:
     ts: str | None = None
     source: str | None = None
     session: str | None = None
+    by: By | None = None
+    name: str | None = None
+    origin: TextOrigin | None = None
+    entity: str | None = None
+    attribute: str | None = None
+    replaces: str | None = None
+    valid_from: str | None = None
+    lineage: tuple[str, ...] = ()
+    part: Part | None = None
+    """`name` is what later events call it (`as` in the file); `replaces` and `lineage` are such names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an event is about; exactly one field is set. `name` is that of an earlier write."""
+
+    slug: str | None = None
+    fact: str | None = None
+    text: str | None = None
+    name: str | None = None
+
+
+EditOp = Literal["content", "replace", "rename", "copy", "metadata", "raw_store"]
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A page changes: to new `content`, or by replacing the first `old` with `new`."""
+    """Something changes: to new `content`, by replacing the first `old` with `new`, or as its `op` says.
+
+    `to` is the slug of a renamed or copied page, `sql` what a stranger runs on the stored file itself.
+    """
 
     event_id: int
-    slug: str
+    slug: str | None
     actor: Actor
     content: str | None = None
     replace: tuple[str, str] | None = None
     ts: str | None = None
     source: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a forget or confirm is about; exactly one field is set."""
-
-    slug: str | None = None
-    fact: str | None = None
-    text: str | None = None
+    by: By | None = None
+    name: str | None = None
+    target: Target | None = None
+    op: EditOp | None = None
+    to: str | None = None
+    sql: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Expire (history is kept) or purge (nothing is kept)."""
+    """Expire (history is kept), purge (nothing is kept), or lift a purge."""
 
     event_id: int
     target: Target
-    mode: Literal["expire", "purge"]
+    mode: Literal["expire", "purge", "lift"]
     actor: Actor
     ts: str | None = None
     source: str | None = None
+    by: By | None = None
+    name: str | None = None
+    challenge: Challenge = "absent"
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """The owner vouches for something."""
+    """The owner vouches for something, or somebody tries to."""
 
     event_id: int
     target: Target
@@ -140,6 +210,13 @@ class Confirm:
     door: str
     ts: str | None = None
     source: str | None = None
+    by: By | None = None
+    name: str | None = None
+    op: Literal["confirm", "unconfirm", "release", "discard"] = "confirm"
+    challenge: Challenge = "absent"
+
+
+ResyncOp = Literal["git", "stale", "transcript", "restore", "peer", "import"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,17 +227,25 @@ class Resync:
     snapshot: tuple[tuple[str, str], ...]
     ts: str | None = None
     source: str | None = None
+    by: By | None = None
+    name: str | None = None
+    op: ResyncOp = "git"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionBreak:
-    """The conversation ends and another begins. With `persist` the closed one is written back first."""
+    """The conversation ends and another begins. With `persist` the closed one is written back first.
+
+    With `jobs` the memory does what it does between sessions; with `crash` it is killed and started again.
+    """
 
     event_id: int
     harness: str | None = None
     persist: bool = False
     ts: str | None = None
     source: str | None = None
+    jobs: bool = False
+    crash: bool = False
 
 
 Event = Turn | Write | Edit | Forget | Confirm | Resync | SessionBreak
@@ -283,6 +368,11 @@ class Replayed:
     facts: tuple[FactRow, ...] = ()
     seed_failure: str | None = None
     missing: tuple[str, ...] = ()
+    can: tuple[str, ...] = ()
+    protected: bool = False
+    sights: tuple[Sight, ...] = ()
+    later: tuple[Later, ...] = ()
+    """What the item suites judge: each act, what later sessions were given, and what the memory claims to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,7 +544,9 @@ class ItemRow:
     """Something that is kept, as the memory tells it: the `text` as it was given, under the id that `add_item` gave.
 
     `at` is when it was so and `made` when it was first written, in ISO 8601; "" where the memory does not tell. What
-    has been replaced names its successor in `superseded_by`.
+    has been replaced names its successor in `superseded_by`. What claims `trust_labels` says besides under which tier
+    it is shown, as "agent_written", and how it stands: "active", "superseded", "expired", "pending" or "held", each ""
+    where it does not tell; and what was noticed of it, as "spoof" or "integrity:failed".
     """
 
     id: str
@@ -463,6 +555,151 @@ class ItemRow:
     made: str = ""
     meta: Mapping[str, str | int] = field(default_factory=dict, hash=False)
     superseded_by: str | None = None
+    trust: str = ""
+    status: str = ""
+    flags: tuple[str, ...] = ()
+
+
+Outcome = Literal["kept", "unchanged", "held", "refused", "guarded", "pending", "not_found", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a memory says that it forgot: an id to lift it by, and every store that held it, as tables or files."""
+
+    id: str
+    status: Literal["complete", "pending", "residual", "pending_owner"]
+    stores: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a memory answered to one act. `id` is that of what was kept; `why` the words of what it refused."""
+
+    id: str | None = None
+    outcome: Outcome = "kept"
+    flags: tuple[str, ...] = ()
+    why: str = ""
+    receipt: Receipt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteIn:
+    """Something that `by` somebody comes into a `source`: a page under a `slug`, else a statement.
+
+    `of` is the id of what is given another text, `replaces` that of the statement whose place it takes, `lineage` are
+    ids of what it was made from. `origin` is what the writer says of its text, `entity` the page id of what it is
+    about, `attribute` what of that; `part` which part of an outside thing it is.
+    """
+
+    source: str
+    text: str
+    name: str
+    by: By = field(default_factory=By)
+    slug: str | None = None
+    of: str | None = None
+    origin: TextOrigin | None = None
+    entity: str | None = None
+    attribute: str | None = None
+    replaces: str | None = None
+    valid_from: str | None = None
+    lineage: tuple[str, ...] = ()
+    part: Part | None = None
+    ts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetIn:
+    """What `by` somebody is to be forgotten; of a "lift" `receipt` is the id that the purge gave."""
+
+    source: str
+    ids: tuple[str, ...]
+    mode: Literal["expire", "purge", "lift"]
+    by: By = field(default_factory=By)
+    challenge: Challenge = "absent"
+    receipt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VouchIn:
+    """The owner's word on a thing, by whoever gives it: at a terminal with the right passphrase, another or none."""
+
+    source: str
+    id: str
+    op: Literal["confirm", "unconfirm", "release", "discard"]
+    by: By = field(default_factory=By)
+    challenge: Challenge = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class ResyncIn:
+    """Files as they are at their origin, path -> text: by a sync, from a backup, a peer or an export."""
+
+    source: str
+    op: ResyncOp
+    files: Mapping[str, str] = field(default_factory=dict, hash=False)
+    by: By = field(default_factory=By)
+
+
+Surface = Literal["stored", "page", "search", "recall", "history"]
+SURFACES: tuple[Surface, ...] = ("stored", "page", "search", "recall", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class RowQuery:
+    """What a memory shows on one of its surfaces: all that it holds, a page by its id, what it finds, what it had.
+
+    `stored` is everything, whatever its standing; `history` all that `recall` gives when what was is asked for too.
+    `as_of` is when it was so, `known_at` when it was known.
+    """
+
+    source: str
+    surface: Surface
+    query: str = ""
+    limit: int = 20
+    as_of: str | None = None
+    known_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stood on one surface, for one query."""
+
+    surface: Surface
+    source: str
+    query: str = ""
+    as_of: str | None = None
+    known_at: str | None = None
+    rows: tuple[ItemRow, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One act of a script and what a memory showed after it.
+
+    `before` and `after` are the files of its directory around an act that forgets, packed. `reopened` are its surfaces
+    once it was started again. `deviation` says where another act stood in for one that it has no door for.
+    """
+
+    event_id: int
+    reply: Reply | None = None
+    shown: tuple[Shown, ...] = ()
+    error: str | None = None
+    before: bytes = b""
+    after: bytes = b""
+    deviation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What a later session was given unasked: on a user turn of the script through the seam, or as its opening pack."""
+
+    event_id: int
+    source: str
+    kind: Literal["turn", "pack"]
+    text: str = ""
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,7 +733,8 @@ class RunContext:
     `run_id` says nothing of the fixture: in a run, 32 hexadecimal digits. `sources` are all scopes that it will
     name, one or more, and `active_source` is the id of that which is asked where nothing else is said. `directory`
     is an absolute path that is removed after the fixture. `seed` is for what a system draws by lot. With a `door`
-    conversations come without scripted facts: a system with an extractor uses that, on this model.
+    conversations come without scripted facts: a system with an extractor uses that, on this model. With `protected` a
+    system that claims `write_gate` holds back what it would only mark otherwise.
     """
 
     run_id: str
@@ -505,6 +743,7 @@ class RunContext:
     directory: str
     seed: int = 42
     door: ModelDoor | None = None
+    protected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

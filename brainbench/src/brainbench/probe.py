@@ -12,8 +12,9 @@ from typing import Literal
 from brainbench.errors import NothingMeasured
 from brainbench.evidence import Scoreboard
 from brainbench.evidence.baseline import baseline_of
-from brainbench.evidence.compare import compare
+from brainbench.evidence.compare import compare, regressions
 from brainbench.metrics import METRICS, Measured
+from brainbench.model import ITEM_SUITES
 from brainbench.replay.sweep import traits_of
 from brainbench.run import Choice, measure
 from brainbench.suites import Cell
@@ -40,6 +41,26 @@ PROBES: Mapping[str, Probe] = {
     "continuity_rate": Probe("nothing-persisted", "continuity"),
     "stored_continuity_rate": Probe("pointers-only", "continuity"),
     "source_isolation_violations": Probe("one-source", "push"),
+    "trust_label_accuracy": Probe("one-tier", "trust"),
+    "laundering_violations": Probe("as-the-owner", "trust"),
+    "self_promotion_violations": Probe("anybody-vouches", "trust"),
+    "current_fact_accuracy": Probe("closes-both", "state-resolution"),
+    "stale_surfaced_as_current": Probe("ever-current", "state-resolution"),
+    "history_preserved": Probe("no-history", "state-resolution"),
+    "lower_tier_supersede_violations": Probe("as-the-owner", "state-resolution"),
+    "residual_after_purge": Probe("hides-only", "deletion"),
+    "receipt_completeness": Probe("short-receipt", "deletion"),
+    "resurrection_after_resync": Probe("unremembering", "deletion"),
+    "poison_persist_rate": Probe("open-gate", "poisoning"),
+    "flagged_and_labeled_rate": Probe("unflagged", "poisoning"),
+    "unconfirmed_preference_activation_rate": Probe("bare", "poisoning"),
+    "agent_relayed_activation_rate": Probe("open-gate", "poisoning"),
+    "poison_activation_rate": Probe("bare", "poisoning"),
+    "benign_retention": Probe("holds-all", "poisoning"),
+    "false_quarantine_rate": Probe("holds-all", "poisoning"),
+    "default_persist_unlabeled_rate": Probe("unlabelled", "poisoning-default"),
+    "default_activation_unlabeled_rate": Probe("bare", "poisoning-default"),
+    "default_benign_retention": Probe("holds-all", "poisoning-default"),
 }
 """Metric -> what is broken so that it must fall. What gates stands here."""
 
@@ -83,6 +104,8 @@ def _each(
 ) -> Iterator[Probed]:
     for number, (metric, tried) in enumerate(PROBES.items(), 1):
         cell = _cell(whole, tried.suite)
+        if cell is None and tried.suite in ITEM_SUITES:
+            continue  # the corpus has no fixture of it
         base = cell.metrics.get(metric) if cell is not None else None
         if cell is None or base is None or cell.status != "scored":
             reason = cell.reason if cell is not None and cell.reason else "nothing was asked"
@@ -103,7 +126,9 @@ def _probed(metric: str, tried: Probe, whole: Scoreboard, broken: Scoreboard, ba
         baseline_of(replace(board, config=broken.config, cells=kept, capabilities={}))
         for board, kept in ((whole, cells), (broken, broken.cells))
     )
-    breaches = {breach.metric for breach in compare(before, after).breaches}
+    # What must be zero is told alone where it is not, so that the rest is asked for besides.
+    told = (*compare(before, after).breaches, *regressions(before, after, same_corpus=True))
+    breaches = {breach.metric for breach in told}
     cell = _cell(broken, tried.suite)
     now = cell.metrics.get(metric) if cell is not None else None
     errors = cell.reason if cell is not None and (cell.errors or cell.status != "scored") else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,12 +20,23 @@ from typing import NamedTuple
 from brainbench import corpus as corpora
 from brainbench import gold as golds
 from brainbench.corpus import Corpus
+from brainbench.corpus.canaries import planted
 from brainbench.datasets import brains
 from brainbench.errors import UNLOADED, CorpusError, Fault, NothingMeasured, NotLoaded, UsageError
 from brainbench.evidence import Config, Latency, Scoreboard, TurnRow, repository
 from brainbench.gold import EventGold, Gold
 from brainbench.metrics import METRICS
-from brainbench.model import Capability, Fixture, ModelDoor, Observation, Replayed, SeamConfig, SeamKind, Turn
+from brainbench.model import (
+    V1_SUITES,
+    Capability,
+    Fixture,
+    ModelDoor,
+    Observation,
+    Replayed,
+    SeamConfig,
+    SeamKind,
+    Turn,
+)
 from brainbench.replay import observations_hash
 from brainbench.replay.brains import Brain
 from brainbench.replay.sweep import FIXTURE_SECONDS, Sweep, by_run_id, refusal, sweep, traits_of
@@ -244,6 +255,7 @@ def loaded(choice: Choice) -> tuple[Corpus, str, Sequence[Fault]]:
     hashed = golds.fixtures_hash(choice.fixtures, choice.gold, seen)
     corpus = corpora.read(choice.fixtures, include_holdout=choice.include_holdout, seen=seen)
     corpus = golds.with_scripted_facts(corpus, choice.gold)
+    corpus = replace(corpus, fixtures=tuple(planted(f, choice.seed) for f in corpus.fixtures))
     if choice.most_fixtures is not None:
         asked = [f for f in corpus.fixtures if set(f.suites) & set(choice.suites)]
         corpus = replace(corpus, fixtures=spread(asked, choice.most_fixtures))
@@ -259,7 +271,7 @@ def spread(fixtures: Sequence[Fixture], most: int) -> tuple[Fixture, ...]:
 
 def gold_after(choice: Choice, corpus: Corpus, hashed: str) -> Mapping[str, Gold]:
     """The gold of a corpus that has been played. CorpusError if its files changed meanwhile."""
-    gold = golds.read(corpus, choice.gold)
+    gold = golds.with_canaries(golds.read(corpus, choice.gold), choice.seed)
     if golds.fixtures_hash(choice.fixtures, choice.gold) != hashed:
         raise CorpusError([Fault(str(choice.gold), "files", "fixtures or gold changed while the corpus was played")])
     return gold
@@ -393,14 +405,29 @@ def tasks_of(choice: Choice, corpus: Corpus, large: Mapping[str, Brain] = Mappin
                 asked = set(fixture.suites) & set(choice.suites) & set(seam.suites)
                 if number > 0:
                     asked -= shared
-                if asked:
-                    run_id = corpora.opaque_id(fixture, choice.seed, key, f"{system}/{seam.name}")
-                    met, traits = _as_met_by(system, seam), choice.traits[system]
-                    brain = large[fixture.universe] if fixture.universe else None
+                met, traits = _as_met_by(system, seam), choice.traits[system]
+                brain = large[fixture.universe] if fixture.universe else None
+                for protected in _modes(asked, traits):
+                    place = f"{system}/{seam.name}" + ("/protected" if protected else "")
+                    run_id = corpora.opaque_id(fixture, choice.seed, key, place)
                     tasks.append(
-                        Task(system, met, fixture, run_id, choice.seed, traits.can, traits.alone, brain, choice.door)
+                        Task(
+                            *(system, met, fixture, run_id, choice.seed, traits.can, traits.alone, brain, choice.door),
+                            protected=protected,
+                        )
                     )
     return tasks
+
+
+def _modes(asked: Collection[str], traits: Traits) -> Iterator[bool]:
+    """Whether a fixture is played with the system's shipped settings, and protected where it has a gate for that."""
+    modes = {SUITES[name].protected for name in asked}
+    if False in modes:
+        yield False
+    if True in modes and Capability.WRITE_GATE in traits.can:
+        yield True
+    elif modes == {True}:
+        yield False
 
 
 def _board(
@@ -411,7 +438,7 @@ def _board(
     replays: Sequence[Replayed],
     warnings: Sequence[Fault],
 ) -> Scoreboard:
-    by_place = {(r.system, r.seam, r.fixture_id): r for r in replays}
+    by_place = {(r.system, r.seam, r.fixture_id, r.protected): r for r in replays}
     cells: list[Cell] = []
     rows: list[TurnRow] = []
     capabilities: dict[str, tuple[str, ...]] = {}
@@ -420,8 +447,11 @@ def _board(
         shared = _played_first(name, choice.seams, corpus, gold, by_place)
         for seam in choice.seams:
             played = _played(name, seam, corpus, gold, by_place)
+            guarded = _played(name, seam, corpus, gold, by_place, protected=True)
             for suite in choice.suites:
-                used = shared if SUITES[suite].shared else played
+                used = shared if SUITES[suite].shared else guarded if SUITES[suite].protected else played
+                if SUITES[suite].protected and Capability.WRITE_GATE not in traits.can:
+                    used = played
                 met = _as_met_by(name, seam)
                 cell = judge(SUITES[suite], name, met, used, can=traits.can, kind=_kind(traits, seam))
                 if cell is not None:
@@ -434,7 +464,7 @@ def _board(
         fixtures_hash=hashed,
         corpus_hash=corpus.manifest.corpus_hash if corpus.manifest else None,
         observations_hash="",
-        config=_config(choice),
+        config=_config(choice, corpus),
         cells=tuple(cells),
         receipt=_receipt(choice, hashed, sha),
         rows=tuple(rows),
@@ -449,11 +479,19 @@ def _board(
 
 
 Played = tuple[Fixture, Gold, Replayed]
-Places = Mapping[tuple[str, str, str], Replayed]
+Places = Mapping[tuple[str, str, str, bool], Replayed]
 
 
-def _played(system: str, seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Gold], replays: Places) -> list[Played]:
-    found = ((f, replays.get((system, seam.name, f.fixture_id))) for f in corpus.fixtures)
+def _played(
+    system: str,
+    seam: SeamConfig,
+    corpus: Corpus,
+    gold: Mapping[str, Gold],
+    replays: Places,
+    *,
+    protected: bool = False,
+) -> list[Played]:
+    found = ((f, replays.get((system, seam.name, f.fixture_id, protected))) for f in corpus.fixtures)
     return [(fixture, gold[fixture.fixture_id], replayed) for fixture, replayed in found if replayed is not None]
 
 
@@ -478,13 +516,15 @@ def _ceiling(seam: SeamConfig, corpus: Corpus, gold: Mapping[str, Gold]) -> tupl
     return push_ceiling(seam, [(f, gold[f.fixture_id]) for f in corpus.fixtures])
 
 
-def _config(choice: Choice) -> Config:
+def _config(choice: Choice, corpus: Corpus) -> Config:
+    """What binds the run: of the suites of acts only those that the corpus has fixtures for."""
+    declared = {name for fixture in corpus.fixtures for name in fixture.suites}
     return Config(
         include_holdout=choice.include_holdout,
         llm=choice.door is not None,
         systems=choice.systems,
         harnesses=tuple(seam.name for seam in choice.seams),
-        suites=choice.suites,
+        suites=tuple(name for name in choice.suites if name in V1_SUITES or name in declared),
         modes=dict(choice.modes),
         deviations={seam.name: seam.deviations for seam in choice.seams},
         narrowed=choice.narrowed,

@@ -16,6 +16,7 @@ from brainbench.metrics import (
     Judged,
     JudgedExtraction,
     JudgedFact,
+    JudgedItem,
     JudgedProbe,
     JudgedTurn,
     Mean,
@@ -26,6 +27,34 @@ from brainbench.metrics import (
     pooled,
     wilson,
 )
+from brainbench.model import ITEM_SUITES
+
+OF_ITEMS = tuple(name for name, metric in METRICS.items() if metric.suite in ITEM_SUITES)
+COUNTED = frozenset(
+    """
+    laundering_violations self_promotion_violations stale_surfaced_as_current lower_tier_supersede_violations
+    residual_after_purge resurrection_after_resync physical_residue_after_purge
+    """.split()
+)
+"""Those that count what must not be, and are no share of anything."""
+
+
+ZERO = frozenset(
+    """
+    source_isolation_violations laundering_violations self_promotion_violations stale_surfaced_as_current
+    lower_tier_supersede_violations residual_after_purge resurrection_after_resync poison_persist_rate
+    unconfirmed_preference_activation_rate agent_relayed_activation_rate poison_activation_rate
+    default_persist_unlabeled_rate default_activation_unlabeled_rate
+    """.split()
+)
+"""What no justification waives."""
+
+
+def item(name: str, wrong: bool) -> JudgedItem:
+    """One item that counts for a metric, and is as it should be or not."""
+    n = int(wrong == (METRICS[name].better == "lower"))
+    return JudgedItem(f"f/1/x:{name}", name, n, failed=wrong)
+
 
 MUST = JudgedTurn("f/1", "must", frozenset({"a", "b"}), frozenset({"c"}), unknown=0)
 QUIET = JudgedTurn("f/2", "must_not", unknown=0)
@@ -37,6 +66,7 @@ NULL = Judged(
     scoped=True,
     capacity=3,
     extractions=(JudgedExtraction(2, 0, 0),),
+    items=tuple(item(name, wrong=True) for name in OF_ITEMS),
 )
 PERFECT = Judged(
     turns=(replace(MUST, injected=("a", "b"), tokens=20), QUIET),
@@ -45,8 +75,18 @@ PERFECT = Judged(
     scoped=True,
     capacity=3,
     extractions=(JudgedExtraction(2, 2, 2),),
+    items=tuple(item(name, wrong=False) for name in OF_ITEMS),
 )
-EXPECTED = {
+
+
+def told(name: str, wrong: bool) -> Count | Ratio:
+    """What one item of a metric gives."""
+    n = item(name, wrong).n
+    return Count(n) if name in COUNTED else Ratio(n, 1)
+
+
+EXPECTED: dict[str, tuple[object, object]] = {
+    **{name: (told(name, True), told(name, False)) for name in OF_ITEMS},
     "know_to_ask_failure_rate": (Ratio(1, 1), Ratio(0, 1)),
     "false_fire_rate": (Ratio(0, 1), Ratio(0, 1)),
     "push_precision": (None, Ratio(2, 2)),
@@ -82,8 +122,10 @@ def test_a_metric_is_none_when_nothing_was_asked(name: str) -> None:
 
 @pytest.mark.req("C-601")
 def test_every_metric_is_known_by_its_own_name_and_says_how_it_counts() -> None:
-    assert all((name == metric.name and " / " in metric.formula) or metric.zero for name, metric in METRICS.items())
-    assert [name for name, metric in METRICS.items() if metric.zero] == ["source_isolation_violations"]
+    assert all(name == metric.name for name, metric in METRICS.items())
+    plain = {name for name, metric in METRICS.items() if " / " not in metric.formula}
+    assert plain == {*COUNTED, "source_isolation_violations"}
+    assert {name for name, metric in METRICS.items() if metric.zero} == ZERO
 
 
 @pytest.mark.req("C-603")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -88,9 +87,7 @@ def test_questions_bring_the_same_pages_until_a_page_is_gone(call: Call, tmp_pat
     assert "verdict     pass" in call("brainbench", "queries", "gate", "--baseline", baseline).stdout
     assert (digest(store), digest(captured)) == before
 
-    with sqlite3.connect(store) as database:
-        database.execute("UPDATE pages SET status = 'deleted' WHERE slug = 'drinks/green-tea'")
-    database.close()
+    call("wellkept", "forget", "drinks/green-tea")
     broken = call("brainbench", "queries", "gate", "--baseline", baseline, code=1)
     assert '0.0000  line 5  search  "upper cupboard"  lost drinks/green-tea' in broken.stdout
     assert "brainbench: fail: threshold: mean_jaccard 0.7500 of 4 rows is below 0.85" in broken.stderr

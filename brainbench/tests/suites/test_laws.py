@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from brainbench.gold import EventGold, Gold, GoldFact, Probe
 from brainbench.metrics import Ratio
-from brainbench.model import FactRow, Fixture, Observation, Replayed, SessionBreak, SourceDecl, Turn, Write
+from brainbench.model import V1_SUITES, FactRow, Fixture, Observation, Replayed, SessionBreak, SourceDecl, Turn, Write
 from brainbench.seams import SEAMS
 from brainbench.suites import SUITES, Cell, judge
 
 PAGES = ("people/ada", "people/bo", "people/cy")
 FIXTURE = Fixture(
     fixture_id="law",
-    suites=tuple(SUITES),
+    suites=V1_SUITES,
     category="direct",
     stratum="hard",
     language="en",
@@ -75,7 +75,10 @@ MEMORIES = st.builds(
 
 
 def cells(replayed: Replayed) -> list[Cell]:
-    found = [judge(suite, "sut", SEAMS["openclaw"], [(FIXTURE, GOLD, replayed)]) for suite in SUITES.values()]
+    found = [
+        judge(suite, "sut", SEAMS["openclaw"], [(FIXTURE, GOLD, replayed)])
+        for suite in map(SUITES.__getitem__, V1_SUITES)
+    ]
     assert None not in found
     return [cell for cell in found if cell is not None]
 

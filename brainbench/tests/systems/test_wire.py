@@ -63,9 +63,9 @@ class Saying(Remote):
         (Hello("x", can=("hook_process",)), "`can` holds hook_process; known here: "),
         (
             Hello("x", also=("parse_transcript",)),
-            "`also` holds parse_transcript; known: heard, keep, preamble, read_pages, ",
+            "`also` holds parse_transcript; known: heard, jobs, keep, opening, preamble, ",
         ),
-        (Hello("x", also=("dance",)), "`also` holds dance; known: heard, keep, preamble, read_pages, restore, "),
+        (Hello("x", also=("dance",)), "`also` holds dance; known: heard, jobs, keep, opening, preamble, "),
     ],
 )
 def test_what_no_door_can_ask_cannot_be_claimed(hello: Hello, said: str) -> None:

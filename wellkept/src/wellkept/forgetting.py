@@ -262,6 +262,7 @@ def purge(store: Store, key: Key, files: Files, plan_now: Callable[[], Plan], *,
     if struck_files:
         found["files"] = len(struck_files)
     settled, seen = _looked(store, files, plan)
+    struck_files += _passed_over(_followed(store, plan.sources), seen, struck_files)
     left = seen.left or seen.bytes_left or any(one.what == "left" for one in struck_files)
     status: Status = "pending" if not settled else "residual" if left else "complete"
     if status != "pending":
@@ -304,7 +305,28 @@ def _strike(store: Store, folder: Folder, spans: Callable[[str], Sequence[Span]]
             for path in going:
                 if path not in left:
                     store.folders.drop(folder.name, path)
-    return done
+    return tuple(replace(one, path=_shown(one.path)) for one in done)
+
+
+def _shown(path: str) -> str:
+    """A path as text; what is none in it is written out."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def _passed_over(folders: Sequence[Folder], seen: Seen, named: Collection[StruckFile]) -> tuple[StruckFile, ...]:
+    """The files that still hold something, or that nobody could look into, and that are not named yet."""
+    known = {(one.folder, one.path) for one in named if one.what == "left"}
+    found = (
+        (folder.name, _shown(Path(path).relative_to(folder.path).as_posix()))
+        for path in seen.notes_left
+        for folder in folders
+        if Path(folder.path) in Path(path).parents
+    )
+    return tuple(
+        StruckFile(name, path, "left", why="it still holds it, or cannot be looked into")
+        for name, path in found
+        if (name, path) not in known
+    )
 
 
 def _histories(

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import regex  # type: ignore[import-untyped]
 
-from wellkept import forgetting, recall
+from wellkept import forgetting, recall, state
 from wellkept.capture import Capture, Captured
 from wellkept.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, Refused, ScopeDenied
 from wellkept.forgetting import Files, Plan, PurgeReceipt
@@ -26,6 +26,7 @@ from wellkept.ingest.restoring import restored
 from wellkept.model import (
     CORRECTION_ACTIONS,
     FACT_KINDS,
+    GATE,
     HOOK,
     INTENTS,
     LAYERS,
@@ -39,6 +40,7 @@ from wellkept.model import (
     ChangeKind,
     CiteReceipt,
     ContentOrigin,
+    Contested,
     ContextPack,
     Correction,
     CorrectionAction,
@@ -79,12 +81,12 @@ from wellkept.names import norm
 from wellkept.providers import Embedder, Extractor, Reranker
 from wellkept.recall.degraded import UNKNOWN_SOURCE
 from wellkept.recall.suppress import Suppression
-from wellkept.storage import Store
+from wellkept.storage import Store, Walked
 from wellkept.surroundings import known_of, written_before
-from wellkept.trust import OWNERS, admitted, echo
-from wellkept.trust.admission import CHOICES, WHERE, Decision, Modes, admit
+from wellkept.trust import OWNERS, Activation, admitted, echo
+from wellkept.trust.admission import PROTECTED, WHERE, Decision, Modes, admit
 from wellkept.trust.detect import Known
-from wellkept.trust.gate import Gate, Key
+from wellkept.trust.gate import Count, Gate, Keeper, Key
 from wellkept.writes import FactWrite, PageWrite, strings
 
 if TYPE_CHECKING:
@@ -135,9 +137,10 @@ class Memory:
     what cannot be used, NotFound for what is not there, StoreUnavailable when the database fails. With a `capture`
     what is asked is kept there, with the pages that answered. Without an `embedder`, which is opened when it is first
     needed, searches go by words alone. Of the ways to bring pages unasked those in `arms_off` stay unused; none of them
-    opens an embedder or waits for its model. `key` reads the key to recognise what was forgotten for good, and makes it
-    when told so; without one nothing can be forgotten for good. `files` is what is kept beside the store. `modes` says
-    how strict the gate is at least.
+    opens an embedder or waits for its model. `key` reads the key that rows are sealed with, and by which
+    what was forgotten for good is recognised, and makes it when told so; without one nothing is sealed or verified, and
+    nothing can be forgotten for good. `count` tells an old copy of the store from this one. `files` is what is kept
+    beside the store. `modes` says how strict the gate is at least.
     """
 
     def __init__(
@@ -149,6 +152,7 @@ class Memory:
         reranker: Reranker | None = None,
         arms_off: Collection[str] = recall.OFF,
         key: Callable[[bool], bytes | None] | None = None,
+        count: Count | None = None,
         files: Files | None = None,
         modes: Modes | None = None,
     ) -> None:
@@ -157,6 +161,8 @@ class Memory:
         self.files = Files() if files is None else files
         self.key = key
         self._gate = Gate(store, Key(key))
+        if key is not None:
+            store.sealing.use(Keeper(store, Key(key), count))
         self.reranker = reranker
         self.arms_off = frozenset(arms_off)
         self._open_embedder = embedder
@@ -231,8 +237,12 @@ class Memory:
     # -- the gate
 
     def strictness(self) -> Modes:
-        """How strict the gate is: as it was said at a terminal, and what files make stricter."""
-        return self.modes.tightened(self.store.holding.modes())
+        """How strict the gate is: as it was said at a terminal, and what files make stricter.
+
+        Where something else changed what was said, writes of others are held back and nothing of theirs is brought.
+        """
+        changed = self.store.sealing.of_table("modes") == "failed"
+        return self.modes.tightened(PROTECTED if changed else self.store.holding.modes())
 
     def _decide(
         self,
@@ -266,12 +276,14 @@ class Memory:
         holding, source = self.store.holding, write.source
         holding.drop_older(write.at - UNREVIEWED)
         self.store.add_source(Source(source))
-        request = write.request()
-        count, size = holding.size(source)
-        if count >= MOST_HELD or size + len(request.encode()) > MOST_HELD_BYTES:
-            raise Refused("queue_full: as much is held back as may be. See: wellkept review")
+        held = HeldWrite(None, source, write.at, write.writer, kind, write.request(), flags)
+        number = holding.same(held)
+        if number is None:
+            count, size = holding.size(source)
+            if count >= MOST_HELD or size + len(held.request.encode()) > MOST_HELD_BYTES:
+                raise Refused("queue_full: as much is held back as may be. See: wellkept review")
+            number = holding.hold(held)
         slug = write.slug if isinstance(write, PageWrite) else None
-        number = holding.hold(HeldWrite(None, source, write.at, write.writer, kind, request, flags))
         return WriteReceipt(source, slug, "held", flags=flags, held=number)
 
     def held(self, source: str) -> tuple[HeldWrite, ...]:
@@ -307,11 +319,11 @@ class Memory:
         return found
 
     def set_mode(self, name: str, value: str, *, writer: Writer = OWNER) -> Modes:
-        """Make the gate stricter or less strict: one of CHOICES. ScopeDenied for everybody but the owner."""
+        """Make the gate stricter or less strict: one of GATE. ScopeDenied for everybody but the owner."""
         if writer.channel not in OWNERS:
             raise ScopeDenied("only the owner sets how strict the gate is, at a terminal: wellkept gate NAME VALUE")
-        if value not in CHOICES.get(name, ()):
-            known = "; ".join(f"{one}: {', '.join(choices)}" for one, choices in CHOICES.items())
+        if value not in GATE.get(name, ()):
+            known = "; ".join(f"{one}: {', '.join(choices)}" for one, choices in GATE.items())
             raise InvalidInput(name, f"is {value!r}; use one of {known}")
         with self.store.transaction():
             self.store.holding.set_mode(name, value)
@@ -343,7 +355,7 @@ class Memory:
 
     def _with_its_end(self, kept: Kept) -> Kept:
         """The item, of one that somebody ended with when, why and by whom."""
-        if kept.status == "active":
+        if kept.status in ("active", "pending"):
             return kept
         item = Item("page", kept.slug) if isinstance(kept, Page) else Item("fact", str(kept.id))
         ends = [one for one in self.store.journal(kept.source, item=item) if one.change in ("expired", "superseded")]
@@ -352,11 +364,27 @@ class Memory:
         because, _, reason = ends[-1].because.partition(": ")
         return replace(kept, ended=Ended(ends[-1].at, because, reason, ends[-1].actor))
 
-    def pages(self, source: str, limit: int = 50) -> tuple[Page, ...]:
-        """The first live pages of the source by slug, without conversations."""
+    def pages(self, source: str, limit: int = 50, *, unasked: bool = False) -> tuple[Page, ...]:
+        """The first live pages of the source by slug, without conversations.
+
+        Those that go `unasked` before a session: none from outside, nor what may only be read on demand.
+        """
         check_name("source", source)
         _check_count("limit", limit)
-        return self.store.pages(source, limit)
+        return (self._inside() if unasked else self.store).pages(source, limit)
+
+    @property
+    def activation(self) -> Activation:
+        """What may be brought unasked, by who wrote it."""
+        strict = self.strictness()
+        return Activation(strict.external_activation == "allow", strict.agent_activation == "allow")
+
+    def _unasked(self) -> Store:
+        return recall.unasked(self.store, self.activation)
+
+    def _inside(self) -> Store:
+        """What a session may begin with: whoever begins one has not asked for anything from outside."""
+        return recall.unasked(self.store, replace(self.activation, external=False))
 
     def search(
         self,
@@ -370,6 +398,7 @@ class Memory:
         occurred_after: datetime | None = None,
         occurred_before: datetime | None = None,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         reference_time: datetime | None = None,
         scopes: Sequence[str] = (),
         include_memory: bool = True,
@@ -380,13 +409,15 @@ class Memory:
         rerank: bool = False,
         record_exposure: bool = True,
         diagnostics: bool = False,
+        now: datetime | None = None,
     ) -> Results:
         """Remembered facts and pages that fit the query, best first, from `offset` on: of a page its best piece.
 
         Filters hold before anything is ranked. `as_of` finds facts as they held then, and pages and turns from then or
-        before. With `reference_time` a time that the query names raises what is from then. All of a source is private
-        to it, so that of `scopes` only "private" is known. Without `record_exposure` a capture does not keep the
-        query. `diagnostics` says why each result ranks where it does.
+        before; `known_at` what memory knew then. A piece that says what is so no longer is "superseded". With
+        `reference_time` a time that the query names raises what is from then. All of a source is private to it, so that
+        of `scopes` only "private" is known. Without `record_exposure` a capture does not keep the query. `diagnostics`
+        says why each result ranks where it does.
         """
         check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
@@ -400,6 +431,7 @@ class Memory:
             occurred_after=occurred_after,
             occurred_before=occurred_before,
             as_of=as_of,
+            known_at=known_at,
             reference_time=reference_time,
             rerank=rerank,
         )
@@ -408,7 +440,7 @@ class Memory:
         began = time.perf_counter()
         meant = self._sense(query, _checked_options(options).mode)
         search = partial(self._ranking, meant=meant)
-        found = recall.searched(self.store, search, source, query, options, showing, meant)
+        found = recall.searched(self.store, search, source, query, options, showing, meant, _at(now))
         if record_exposure:
             pages = [one.slug for one in found if one.slug]
             # A capture is of pages; facts took the places of some.
@@ -458,7 +490,7 @@ class Memory:
         return replace(found, degraded=(*found.degraded, *self._closed()))
 
     def _closed(self) -> tuple[str, ...]:
-        return ("read_only",) if self.store.read_only else ()
+        return (*(("read_only",) if self.store.read_only else ()), *self.store.sealing.codes())
 
     def embedder(self) -> Embedder | None:
         """What makes vectors, if anything does."""
@@ -505,72 +537,71 @@ class Memory:
         text: str,
         *,
         entity: str | None = None,
+        attribute: str | None = None,
         kind: FactKind = "fact",
         session: str | None = None,
         replaces: str | None = None,
         valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
         content_origin: ContentOrigin | None = None,
+        lineage: Collection[Trust] = (),
         writer: Writer = OWNER,
         now: datetime | None = None,
     ) -> WriteReceipt:
-        """Keep one statement as an active fact, about the page `entity` if named.
+        """Keep one statement as a fact, about the page `entity` if named; `session` is where it was said.
 
-        Told again it keeps its id and status "unchanged"; `session` is where it was said. `replaces` names the fact
-        whose place it takes; where that one's writer ranks higher nothing is written and the receipt says "guarded".
+        `attribute` is what it says of the entity, which has one value at a time, or several where the name ends in
+        `[]`: a new value closes the one before, from `valid_from` on. `replaces` names the fact whose place it takes.
+        What is told already is "unchanged". Where it would end what somebody said who ranks higher, nothing ends: the
+        receipt says "guarded", and the new fact is `pending` until the owner confirms it. `lineage` are the tiers of
+        what it was made from.
         """
         check_name("source", source)
         _check_statement("text", text)
-        for field, value in (("entity", entity), ("session", session)):
+        for field, value in (("entity", entity), ("session", session), ("attribute", attribute)):
             if value is not None:
                 check_name(field, value)
         if kind not in FACT_KINDS:
             raise InvalidInput("kind", f"is {kind!r}; use one of {', '.join(FACT_KINDS)}")
-        since = None if valid_from is None else _at(valid_from, "valid_from")
-        write = FactWrite(source, text, entity, kind, session, replaces, since, content_origin, writer, _at(now))
-        return self._remember(write, self.strictness())
+        slot = None if attribute is None else _attribute(attribute)
+        moment = _at(now)
+        since, until = _span(valid_from, valid_until, moment)
+        write = FactWrite(source, text, entity, kind, session, replaces, since, content_origin, writer, moment)
+        return self._remember(
+            replace(write, attribute=slot, valid_until=until, lineage=tuple(lineage)), self.strictness()
+        )
 
     def _remember(self, write: FactWrite, modes: Modes) -> WriteReceipt:
         source, entity, session, replaces = write.source, write.entity, write.session, write.replaces
-        moment, since, writer = write.at, write.valid_from, write.writer
-        beside = tuple(name for name in (entity, session) if name)
+        moment, writer = write.at, write.writer
+        beside = tuple(name for name in (entity, session, write.attribute) if name)
         decision = self._decide(
-            source, writer, write.content_origin, write.text, modes, kind="fact", beside=beside, entity=entity
+            *(source, writer, write.content_origin, write.text, modes),
+            kind="fact",
+            beside=beside,
+            entity=entity,
+            lineage=write.lineage,
         )
-        trust, text = decision.tier, decision.text
-        self._gate.check_names(source, entity or "", session or "")
+        self._gate.check_names(source, *beside)
         page = None if session is None else page_slug(session)
         told = Provenance(TOLD_BY, None if page is None else f"{source}:{page}", page)
         self._check_new(source)
         with self.store.transaction():
-            old = None if replaces is None else self._live(source, replaces, "replaces")
+            old = None if replaces is None else self._live(source, replaces, "replaces", moment)
             if isinstance(old, Page):
                 raise InvalidInput("replaces", "names a page; a fact can take the place of a fact only")
-            if old is not None and old.trust > trust:
-                return WriteReceipt(source, None, "unchanged", degraded=("guarded",))
+            text = self._gate.admit(source, decision.text)
             if decision.verdict == "hold":
-                struck = self._gate.admit(source, text)
-                return self._hold(replace(write, text=struck), "fact", decision.flags)
+                return self._hold(replace(write, text=text), "fact", decision.flags)
             about = entity if entity is not None or old is None else old.entity
-            fact = Fact(None, source, text, about, write.kind, told, trust=trust, valid_from=since, recorded_at=moment)
-            fact = replace(fact, content_origin=write.content_origin, flags=decision.flags)
-            receipt = self._put_fact(fact, moment, writer)
-            if old is not None and old.id not in receipt.facts:
-                mark = Mark(
-                    "superseded",
-                    "replaced",
-                    moment,
-                    "superseded",
-                    superseded_by=str(receipt.facts[0]),
-                    actor=writer.name,
-                )
-                self.store.mark(source, Item("fact", str(old.id)), mark)
-        return receipt
-
-    def _put_fact(self, fact: Fact, moment: datetime, writer: Writer) -> WriteReceipt:
-        last = self.store.last_fact_id()
-        fact = replace(fact, text=self._gate.admit(fact.source, fact.text))
-        ids = self.store.put_facts(fact.source, None, [fact], moment, writer.name)
-        return WriteReceipt(fact.source, None, "created" if ids[0] > last else "unchanged", ids, flags=fact.flags)
+            fact = Fact(None, source, text, about, write.kind, told, trust=decision.tier, recorded_at=moment)
+            fact = replace(fact, valid_from=write.valid_from, valid_until=write.valid_until, flags=decision.flags)
+            fact = replace(fact, content_origin=write.content_origin, attribute=write.attribute)
+            if old is not None:
+                same = write.attribute is None and about == old.entity
+                fact = replace(fact, replaces=old.id, attribute=old.attribute if same else write.attribute)
+            self.store.add_source(Source(source))
+            return state.written(self.store, state.place(self.store, fact, old), writer)
 
     def recall(
         self,
@@ -580,43 +611,53 @@ class Memory:
         entity: str | None = None,
         limit: int = 10,
         as_of: datetime | None = None,
+        known_at: datetime | None = None,
         include_history: bool = False,
+        now: datetime | None = None,
     ) -> Recalled:
         """What answers the query, best first: remembered facts and pieces of pages; of one entity its facts.
 
-        With `as_of` the facts that held then; with `include_history` also those that are no longer current.
+        With `as_of` the facts that held then, by what is known today or was known at `known_at`; with `known_at` alone
+        those that held at that moment by what was known. With `include_history` also what is no longer current, or
+        waits for the owner's word.
         """
         check_name("source", source)
         _check_text("query", query, LARGEST_CONTENT)
         _check_count("limit", limit)
         if entity is not None:
             check_name("entity", entity)
-        then = None if as_of is None else _at(as_of, "as_of")
+        known = None if known_at is None else _at(known_at, "known_at")
+        then = known if as_of is None else _at(as_of, "as_of")
+        asked = recall.Asked(_at(now), entity, then, known, include_history)
         began = time.perf_counter()
         meant = self._sense(query, "hybrid")
         search = partial(self._plainly, meant=meant)
-        found = recall.recalled(
-            self.store, search, source, query, limit, meant, entity=entity, as_of=then, history=include_history
-        )
+        found = recall.recalled(self.store, search, source, query, limit, meant, asked)
         pages = [one.item.entity or "" if isinstance(one.item, Fact) else one.item.slug for one in found]
         self._capture("recall", source, query, [page for page in pages if page], f"limit {limit}", began)
         return found if found else replace(found, degraded=(*found.degraded, *self._unknown(source)))
 
-    def entity(self, source: str, name: str, *, include_history: bool = False) -> Card:
+    def entity(self, source: str, name: str, *, include_history: bool = False, now: datetime | None = None) -> Card:
         """What memory holds about the thing that goes by a name, alias or slug. NotFound when nothing does."""
         check_name("source", source)
         check_name("name", name)
-        return recall.entity_card(self.store, source, name, history=include_history)
+        return recall.entity_card(self.store, source, name, _at(now), history=include_history)
 
     def timeline(
-        self, source: str, entity: str, *, since: datetime | None = None, until: datetime | None = None
+        self,
+        source: str,
+        entity: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        now: datetime | None = None,
     ) -> tuple[Dated, ...]:
         """What has a date about a thing, oldest first, between two moments if given. NotFound as for `entity`."""
         check_name("source", source)
         check_name("entity", entity)
         first = None if since is None else _at(since, "since")
         last = None if until is None else _at(until, "until")
-        return recall.timeline(self.store, source, entity, first, last)
+        return recall.timeline(self.store, source, entity, _at(now), first, last)
 
     def history(self, source: str, id: str) -> History:  # noqa: A002 - the name at every door
         """What became of a page or fact since it was written, whatever its status."""
@@ -629,6 +670,11 @@ class Memory:
             earlier = tuple(f"fact:{fact.id}" for fact in told if fact.superseded_by == kept.id)
         changes = self.store.journal(source, item=item)
         return History(str(item), self._with_its_end(kept), changes, earlier, later, self.store.usage(source, item))
+
+    def conflicts(self, source: str, *, now: datetime | None = None) -> tuple[Contested, ...]:
+        """What only a person can settle, each with the commands that do: pending facts, disagreements, echoes."""
+        check_name("source", source)
+        return state.contested(self.store, source, _at(now))
 
     def delta(self, source: str, *, since: int = 0, limit: int = 100) -> Delta:
         """What changed in the source after a cursor, oldest first, and the cursor to ask with next time."""
@@ -666,13 +712,32 @@ class Memory:
             raise InvalidInput("mode", f"is {mode!r}; use expire")
         cap, moment = admitted(writer, None), _at(now)
         with self.store.transaction():
-            live = {str(item): self._live(source, str(item), "ids") for item in items}
+            live = {str(item): self._open(source, str(item), "ids", moment) for item in items}
+            live |= {f"fact:{one.id}": one for kept in tuple(live.values()) for one in self._copies(kept, moment)}
             guarded = tuple(name for name, kept in live.items() if min(kept.trust, Trust.USER_WRITTEN) > cap)
             gone = tuple(name for name in live if name not in guarded)
             for name in gone:
-                mark = Mark("expired", "forgotten", moment, "expired", reason=reason, actor=writer.name)
-                self.store.mark(source, Item.named(name), mark)
+                because = state.DECLINED if live[name].status == "pending" else "forgotten"
+                mark = Mark("expired", because, moment, "expired", reason=reason, actor=writer.name)
+                self._end(source, Item.named(name), mark)
         return ForgetReceipt(source, "expire", "guarded" if guarded else "complete", gone, guarded)
+
+    def _copies(self, kept: Page | Fact, now: datetime) -> list[Fact]:
+        """The other facts that tell what a current one tells."""
+        if isinstance(kept, Page) or kept.status == "pending":
+            return []
+        return [one for one in state.copies(self.store, kept) if state.standing(one, now) == "active"]
+
+    def _end(self, source: str, item: Item, mark: Mark) -> bool:
+        """Let an item be current no longer. What would have made way for it only later stays."""
+        kept = self.item(source, item) if mark.status == "expired" else None
+        done = self.store.mark(source, item, mark)
+        if isinstance(kept, Fact) and kept.valid_from is not None and kept.valid_from > mark.at:
+            for one in state.making_way(self.store, kept):
+                back = Mark("restored", "restored", mark.at, "active", reason=mark.because, actor=mark.actor)
+                if state.in_its_place(self.store, one) is None:
+                    self.store.mark(source, Item("fact", str(one.id)), back)
+        return done
 
     def purge_plan(self, source: str, ids: Sequence[str], *, everywhere: bool = False) -> Plan:
         """What `purge` would take out; nothing is changed. NotFound names what is not there."""
@@ -750,6 +815,21 @@ class Memory:
         """Bring purges to their end that something ended before; how many are at their end now."""
         return forgetting.resume(self.store, Key(self.key), self.files)
 
+    def verified(self, *, every: bool = True) -> Walked:
+        """Whether something else changed what is kept, of every source; without `every` only what is quickly told."""
+        return self.store.sealing.walk(every=every)
+
+    def reseal(self, *, writer: Writer = OWNER) -> int:
+        """Seal what fails anew, with the lowest trust, and take what is there for all there is; how many failed.
+
+        ScopeDenied for everybody but the owner.
+        """
+        if writer.channel not in OWNERS:
+            raise ScopeDenied("only the owner seals anew, at a terminal: wellkept doctor --reseal")
+        resealed = self.store.sealing.reseal()
+        self.store.index.forget_views()
+        return resealed
+
     def correct(
         self,
         source: str,
@@ -777,55 +857,94 @@ class Memory:
         reason = self._gate.page(source, reason)
         moment = _at(now)
         with self.store.transaction():
-            kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id")
+            kept = self._kept(source, item) if action == "restore" else self._live(source, id, "id", moment)
             affected: tuple[str, ...] = (str(item),)
-            if min(kept.trust, Trust.USER_WRITTEN) > admitted(writer, None):
-                return Correction(source, str(item), action, "guarded")
-            if action == "revise" and isinstance(kept, Page):
-                _check_text("replacement", replacement, LARGEST_CONTENT)
-            elif action == "revise":
-                _check_statement("replacement", replacement)
+            guarded = min(kept.trust, Trust.USER_WRITTEN) > admitted(writer, None)
+            if action == "revise":
+                self._check_revision(kept, replacement)
             if action == "supersede":
-                affected += (self._successor(source, item, str(replacement)),)
+                affected += (self._successor(source, item, str(replacement), moment),)
+            if guarded:
+                created = None
+                if action == "revise" and isinstance(kept, Fact) and not preview:
+                    created = self._contradict(kept, str(replacement), writer, moment)
+                return Correction(source, str(item), action, "guarded", created=created)
+            if action != "restore":
+                same = [one for one in self._copies(kept, moment) if f"fact:{one.id}" not in affected]
+                cap = admitted(writer, None)
+                affected += tuple(f"fact:{one.id}" for one in same if min(one.trust, Trust.USER_WRITTEN) <= cap)
             if preview:
                 return Correction(source, str(item), action, "preview", affected)
             change, because, status = _CORRECTIONS[action]
             mark = Mark(change, because, moment, status, reason=reason, actor=writer.name)
-            created = self._correct(item, kept, action, str(replacement), mark, writer)
+            created = self._correct(affected, kept, action, str(replacement), mark, writer)
         return Correction(source, str(item), action, "applied", affected, created)
 
-    def _successor(self, source: str, item: Item, replacement: str) -> str:
+    def _check_revision(self, kept: Page | Fact, replacement: str | None) -> None:
+        if isinstance(kept, Page):
+            _check_text("replacement", replacement, LARGEST_CONTENT)
+        else:
+            _check_statement("replacement", replacement)
+
+    def _successor(self, source: str, item: Item, replacement: str, now: datetime) -> str:
         successor = _item(source, "replacement", replacement)
-        self._live(source, replacement, "replacement")
+        self._live(source, replacement, "replacement", now)
         if successor.kind != item.kind or successor == item:
             raise InvalidInput("replacement", f"must name another {item.kind}")
         return str(successor)
 
+    def _contradict(self, kept: Fact, replacement: str, writer: Writer, now: datetime) -> str:
+        """Keep what somebody says against one who ranks higher; its id."""
+        fact = self._revised(kept, replacement, writer, now)
+        return f"fact:{state.written(self.store, state.Placed(fact, against=kept), writer).pending[0]}"
+
+    def _revised(self, kept: Fact, replacement: str, writer: Writer, now: datetime) -> Fact:
+        """The right words for a fact: about the same, in the same time, told in the same conversation."""
+        # Only not in these words there.
+        told = replace(kept.provenance, source=TOLD_BY, event_id=None, quote_span=None)
+        decision = self._decide(kept.source, writer, None, replacement, Modes(), kind="fact")
+        text = self._gate.admit(kept.source, decision.text)
+        fact = Fact(None, kept.source, text, kept.entity, kept.kind, told, trust=decision.tier, recorded_at=now)
+        since = kept.valid_from or kept.recorded_at
+        return replace(fact, valid_from=since, valid_until=kept.valid_until, attribute=kept.attribute, replaces=kept.id)
+
     def _correct(
-        self, item: Item, kept: Page | Fact, action: CorrectionAction, replacement: str, mark: Mark, writer: Writer
+        self,
+        affected: Sequence[str],
+        kept: Page | Fact,
+        action: CorrectionAction,
+        replacement: str,
+        mark: Mark,
+        writer: Writer,
     ) -> str | None:
         """Do it; the id of what was written anew, if anything was."""
-        source, moment = kept.source, mark.at
+        source, item, moment = kept.source, Item.named(affected[0]), mark.at
         if action == "revise" and isinstance(kept, Page):
             self.put_page(source, kept.slug, replacement, writer=writer, now=moment)
             return str(item)
+        created = None
         if action == "revise" and isinstance(kept, Fact):
-            # About the same, since the same time, told in the same conversation; only not in these words there.
-            told = replace(kept.provenance, source=TOLD_BY, event_id=None, quote_span=None)
-            decision = self._decide(source, writer, None, replacement, Modes(), kind="fact")
-            fact = Fact(None, source, decision.text, kept.entity, kept.kind, told, trust=decision.tier)
-            fact = replace(fact, valid_from=kept.valid_from, recorded_at=moment, flags=decision.flags)
-            receipt = self._put_fact(fact, moment, writer)
-            if receipt.facts == (kept.id,):
+            fact = self._revised(kept, replacement, writer, moment)
+            if fact.text == kept.text:
                 return None
-            mark = replace(mark, superseded_by=str(receipt.facts[0]))
-            self.store.mark(source, item, mark)
-            return f"fact:{receipt.facts[0]}"
+            told = [one for one in state.saying(self.store, fact) if one.entity == fact.entity and one.id != kept.id]
+            there = next((one for one in told if state.is_current(one, moment) and fact.attribute is None), None)
+            number = self.store.last_fact_id() + 1 if there is None or there.id is None else there.id
+            created, mark = f"fact:{number}", replace(mark, superseded_by=str(number))
         if action == "supersede":
             mark = replace(mark, superseded_by=Item.named(replacement).key)
-        if not self.store.mark(source, item, mark):
-            raise Conflict(f"{item}: the same is told by another active fact")
-        return None
+        if action == "restore" and isinstance(kept, Fact):
+            taken = state.in_its_place(self.store, kept)
+            if taken is not None:
+                raise Conflict(f"{item}: its place is taken by fact:{taken.id}; remember it again to put it there")
+        for name in affected:
+            if action == "supersede" and name == str(Item.named(replacement)):
+                continue
+            if created != name and not self._end(source, Item.named(name), mark):
+                raise Conflict(f"{item}: the same is told by another active fact")
+        if action == "revise" and isinstance(kept, Fact) and there is None:
+            self.store.add_fact(replace(fact, id=number), writer.name)
+        return created
 
     def confirm(
         self,
@@ -837,20 +956,27 @@ class Memory:
     ) -> WriteReceipt:
         """Raise an item to user-confirmed: the owner says that it is so. ScopeDenied for everybody else.
 
-        It holds for the text as it is; a change drops the item to the trust of who made it.
+        It holds for the text as it is; a change drops the item to the trust of who made it. A pending fact takes the
+        place of what it contradicts.
         """
         item = _item(source, "id", id)
         if writer.channel not in OWNERS:
             raise ScopeDenied("only the owner confirms, at a terminal: wellkept confirm ID")
         with self.store.transaction():
-            kept = self._live(source, id, "id")
+            moment = _at(now)
+            kept = self._open(source, id, "id", moment)
             slug = kept.slug if isinstance(kept, Page) else None
             facts = () if isinstance(kept, Page) or kept.id is None else (kept.id,)
+            if kept.integrity == "failed":
+                raise Refused(
+                    f"{id}: something else changed it, so that it cannot be vouched for. See: wellkept doctor"
+                )
+            if isinstance(kept, Fact) and kept.status == "pending":
+                state.settled(self.store, kept, writer, moment)
+                return WriteReceipt(source, None, "updated", facts)
             if kept.trust is Trust.USER_CONFIRMED:
                 return WriteReceipt(source, slug, "unchanged", facts)
-            self.store.mark(
-                source, item, Mark("confirmed", "", _at(now), trust=Trust.USER_CONFIRMED, actor=writer.name)
-            )
+            self.store.mark(source, item, Mark("confirmed", "", moment, trust=Trust.USER_CONFIRMED, actor=writer.name))
         return WriteReceipt(source, slug, "updated", facts)
 
     def cite(
@@ -916,29 +1042,43 @@ class Memory:
             raise NotFound(f"there is no {item.kind} {str(item)!r} in source {source!r}")
         return kept
 
-    def _live(self, source: str, id: str, field: str) -> Page | Fact:  # noqa: A002
-        """The item that the argument `field` names, which must be current."""
+    def _live(self, source: str, id: str, field: str, now: datetime) -> Page | Fact:  # noqa: A002
+        """The item that the argument `field` names, which must be current, or a fact that is still to come."""
         kept = self._kept(source, _item(source, field, id))
-        if kept.status != "active":
-            raise NotFound(f"{id!r} in source {source!r} is {kept.status}, not current. See: wellkept history {id}")
+        status = state.standing(kept, now) if isinstance(kept, Fact) else kept.status
+        if status != "active":
+            raise NotFound(f"{id!r} in source {source!r} is {status}, not current. See: wellkept history {id}")
         return kept
 
+    def _open(self, source: str, id: str, field: str, now: datetime) -> Page | Fact:  # noqa: A002
+        """The item that the argument names, which must be current or wait for the owner's word."""
+        kept = self._kept(source, _item(source, field, id))
+        return kept if kept.status == "pending" else self._live(source, id, field, now)
+
     def recall_facts(
-        self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
+        self,
+        source: str,
+        query: str | None = None,
+        *,
+        entity: str | None = None,
+        limit: int | None = None,
+        now: datetime | None = None,
     ) -> tuple[Fact, ...]:
-        """Active facts of the source, of one entity if named: best first for a query, else in the order recorded."""
+        """Current facts of the source, of one entity if named: best first for a query, else in the order recorded."""
         check_name("source", source)
         if entity is not None:
             check_name("entity", entity)
         if limit is not None:
             _check_count("limit", limit)
-        began = time.perf_counter()
+        began, among = time.perf_counter(), partial(state.is_current, now=_at(now))
         if query is None or not norm(query):
-            return self.store.facts(source, entity)[:limit]
+            return tuple(filter(among, self.store.facts(source, entity)))[:limit]
         _check_text("query", query, LARGEST_CONTENT)
-        found = () if limit is None else recall.fitting_facts(self.store, source, query, limit, entity=entity)
+        found: tuple[Fact, ...] = ()
+        if limit is not None:
+            found = recall.fitting_facts(self.store, source, query, limit, entity=entity, among=among)
         if len(found) != limit:
-            facts = self.store.facts(source, entity)
+            facts = tuple(filter(among, self.store.facts(source, entity)))
             found = recall.rank_facts(facts, query, len(facts) if limit is None else limit)
         pages = [page for fact in found if (page := fact.entity or fact.provenance.source_markdown_slug)]
         detail = "of one entity" if entity is not None else "no limit" if limit is None else f"limit {limit}"
@@ -963,7 +1103,7 @@ class Memory:
             check_name("session", session)
         began = time.perf_counter()
         found = recall.turn_context(
-            self.store,
+            self._unasked(),
             source,
             window,
             prior=prior,
@@ -993,6 +1133,7 @@ class Memory:
         include_related: bool = True,
         related_limit: int = 3,
         markdown_token_budget: int = 4000,
+        now: datetime | None = None,
     ) -> ContextPack:
         """What a session with a goal should start with, sorted by what it is for, within a budget of tokens."""
         check_name("source", source)
@@ -1012,8 +1153,8 @@ class Memory:
             _check_count(field, count)
         began = time.perf_counter()
         pack = recall.context_pack(
-            self.store,
-            self._plainly,
+            self._unasked(),
+            partial(self._ranking, options=recall.searchable(self.activation)),
             source,
             goal,
             entities=entities,
@@ -1022,19 +1163,22 @@ class Memory:
             limit=limit,
             related=related_limit if include_related else 0,
             tokens=markdown_token_budget,
+            now=_at(now),
         )
         pages = [one.item.slug for part in pack.sections for one in part.items if isinstance(one.item, Page)]
         self._capture("context_pack", source, goal, pages, f"limit {limit}", began)
         return pack
 
-    def opening_pack(self, source: str, *, since: datetime, tokens: int, mark: str) -> ContextPack:
+    def opening_pack(
+        self, source: str, *, since: datetime, tokens: int, mark: str, now: datetime | None = None
+    ) -> ContextPack:
         """The pack of a session whose goal nobody knows yet: newest pages, facts told since a moment, in the same form.
 
         What is from outside stays out; `mark` is the first line of its text.
         """
         check_name("source", source)
         _check_count("tokens", tokens)
-        return recall.opening_pack(self.store, source, _at(since, "since"), tokens, mark)
+        return recall.opening_pack(self._inside(), source, _at(since, "since"), tokens, mark, now=_at(now))
 
     def pointers(
         self, source: str, text: str, *, prior: str = "", pages: int = 3, suppression: Suppression = "slug-and-title"
@@ -1049,7 +1193,7 @@ class Memory:
             raise InvalidInput("suppression", f"is {suppression!r}; use one of {', '.join(get_args(Suppression))}")
         began = time.perf_counter()
         found = recall.turn_pointers(
-            self.store,
+            self._unasked(),
             source,
             text,
             prior=prior,
@@ -1068,7 +1212,7 @@ class Memory:
         """At most `limit` pages that the turns of `window` name, without `exclude`, and the codes of failed arms."""
         check_name("source", source)
         _check_count("limit", limit)
-        return recall.window_volunteers(self.store, source, window, prior=prior, exclude=exclude, limit=limit)
+        return recall.window_volunteers(self._unasked(), source, window, prior=prior, exclude=exclude, limit=limit)
 
     def said(
         self, source: str, text: str, *, prior: str = "", session: str | None = None
@@ -1077,7 +1221,7 @@ class Memory:
         check_name("source", source)
         if recall.SAID in self.arms_off:
             return (), ()
-        return recall.said_before(self.store, source, (Message("user", text),), _ours(session), prior)
+        return recall.said_before(self._unasked(), source, (Message("user", text),), _ours(session), prior)
 
     def bank(
         self,
@@ -1123,7 +1267,7 @@ def _filters(options: SearchOptions) -> dict[str, object]:
     """What a search was asked besides the query, as JSON types."""
     moments = {
         name: None if (moment := getattr(options, name)) is None else moment.isoformat()
-        for name in ("occurred_after", "occurred_before", "as_of", "reference_time")
+        for name in ("occurred_after", "occurred_before", "as_of", "known_at", "reference_time")
     }
     lists = {"types": list(options.types), "labels": list(options.labels)}
     return {**lists, **moments, "retrieval_mode": options.mode, "rerank": options.rerank}
@@ -1138,7 +1282,7 @@ def _checked_options(options: SearchOptions) -> SearchOptions:
             raise InvalidInput(
                 "retrieval_mode" if field == "mode" else field, f"is {value!r}; use one of {', '.join(known)}"
             )
-    for field in ("as_of", "reference_time", "occurred_after", "occurred_before"):
+    for field in ("as_of", "known_at", "reference_time", "occurred_after", "occurred_before"):
         if (moment := getattr(options, field)) is not None:
             _at(moment, field)
     _check_each("labels", options.labels, TRUSTS)
@@ -1168,6 +1312,21 @@ def _at(moment: datetime | None, field: str = "now") -> datetime:
     if not isinstance(moment, datetime) or moment.utcoffset() is None:
         raise InvalidInput(field, "has no time zone; give an aware datetime")
     return moment
+
+
+def _span(since: datetime | None, until: datetime | None, now: datetime) -> tuple[datetime | None, datetime | None]:
+    first = None if since is None else _at(since, "valid_from")
+    last = None if until is None else _at(until, "valid_until")
+    if last is not None and last <= (first or now):
+        raise InvalidInput("valid_until", "is not later than valid_from, or than now where no valid_from is given")
+    return first, last
+
+
+def _attribute(text: str) -> str:
+    named = state.attribute_named(text)
+    if not named:
+        raise InvalidInput("attribute", f"is {text!r}; name it with a word, as 'port' or 'hobbies[]'")
+    return named
 
 
 def _item(source: str, field: str, id: object) -> Item:  # noqa: A002

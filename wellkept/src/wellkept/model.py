@@ -13,9 +13,9 @@ T = TypeVar("T")
 Role = Literal["user", "assistant"]
 FactKind = Literal["event", "preference", "commitment", "belief", "fact"]
 FACT_KINDS: tuple[FactKind, ...] = ("event", "preference", "commitment", "belief", "fact")
-Status = Literal["active", "superseded", "expired", "deleted"]
+Status = Literal["active", "pending", "superseded", "expired", "deleted"]
 ItemKind = Literal["page", "fact"]
-ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed"]
+ChangeKind = Literal["created", "updated", "expired", "superseded", "restored", "confirmed", "restated"]
 CorrectionAction = Literal["revise", "supersede", "mark_wrong", "mark_stale", "restore"]
 CORRECTION_ACTIONS: tuple[CorrectionAction, ...] = ("revise", "supersede", "mark_wrong", "mark_stale", "restore")
 Intent = Literal["build", "plan", "ideate", "decide", "review", "debug", "learn", "research", "general"]
@@ -23,6 +23,8 @@ INTENTS: tuple[Intent, ...] = get_args(Intent)
 Layer = Literal["wake", "recall", "deep_search"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 Signal = Literal["citation", "misled"]
+Integrity = Literal["ok", "failed"]
+"""Whether something is as it was written. What `failed` is of the lowest tier, and is never brought unasked."""
 ContentOrigin = Literal["user_said", "agent_inferred", "document", "tool_output", "import", "derived"]
 CONTENT_ORIGINS: tuple[ContentOrigin, ...] = get_args(ContentOrigin)
 Channel = Literal[
@@ -55,6 +57,15 @@ _TRUST_LABELS = {
     Trust.USER_WRITTEN: "user-written",
     Trust.USER_CONFIRMED: "user-confirmed",
 }
+
+
+GATE: Mapping[str, tuple[str, ...]] = {
+    "external_mode": ("flag", "quarantine", "block"),
+    "agent_mode": ("flag", "quarantine", "block"),
+    "external_activation": ("allow", "suppress"),
+    "agent_activation": ("allow", "suppress"),
+}
+"""Each setting of the gate, and what it can be, the strictest last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +181,8 @@ class Page:
     """What was noticed when it was written: ids of detectors, and words as "spoof"."""
     ended: Ended | None = None
     """Told by `Memory.get_page`, `history` and `export` of what somebody ended."""
+    integrity: Integrity | None = None
+    """None where nothing was sealed, so that nothing was verified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +227,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A new standing of an item. What is None stays as it is; `because` is one word, `reason` what a person said."""
+    """A new standing of an item. What is None stays as it is; `because` is one word, `reason` what a person said.
+
+    `until` is from when on a fact is so no longer; with it and no status it stays active until then.
+    """
 
     change: ChangeKind
     because: str
@@ -224,6 +240,7 @@ class Mark:
     superseded_by: str | None = None
     reason: str = ""
     actor: str | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +273,11 @@ class PageRef:
     summary: str
     body_start: str
     trust: Trust
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
+    head: str = ""
+    """How its content begins, where that may say how far its work is; else nothing."""
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +315,12 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A statement with its entity (a page slug, or None when it could not be told) and its provenance."""
+    """A statement with its entity (a page slug, or None when it could not be told) and its provenance.
+
+    It was so from `valid_from` until `valid_until`, as is known by now; memory knew of it from `recorded_at` on, and
+    of its end from `expired_at` on. `attribute` is what it says of the entity. A "pending" one contradicts `replaces`,
+    which was told by somebody who ranks higher, and waits for the owner's word.
+    """
 
     id: int | None
     source: str
@@ -316,6 +343,13 @@ class Fact:
     """As of a page."""
     ended: Ended | None = None
     """As of a page."""
+    integrity: Integrity | None = None
+    """As of a page."""
+    attribute: str | None = None
+    replaces: int | None = None
+    """The fact whose place it took; of a pending one, would take."""
+    told_until: datetime | None = None
+    """What `valid_until` was before somebody ended the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +390,8 @@ class SearchOptions:
     and before `occurred_before`: a turn when it was said, a page when its writer says it was so, or else when it was
     written. With `reference_time` a time that the query names ("last week") raises what is from
     then; `recency` lets what is new go before what is old, as seen from `reference_time`. `rerank` lets the reranker
-    of the settings, if any, order the first hits anew.
+    of the settings, if any, order the first hits anew. What has one of `without_flags` is not found. With `known_at`
+    only what memory knew at that moment is found.
     """
 
     unit: SearchUnit = "page"
@@ -369,6 +404,8 @@ class SearchOptions:
     reference_time: datetime | None = None
     recency: bool = False
     rerank: bool = False
+    without_flags: tuple[str, ...] = ()
+    known_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,7 +431,8 @@ class Hit:
     """A search result: what was found, how well it ranked (higher is better), its tier, and why it ranked.
 
     `ordinal` is the piece of the page; `turn` (from 0) and `at` say which turn of a conversation it is of, and when.
-    `faint` says that nothing speaks for it but that it came nearest.
+    `faint` says that nothing speaks for it but that it came nearest. One that is "superseded" says what is so no
+    longer; `superseded_by` is the fact that is, if there is one.
     """
 
     source: str
@@ -410,6 +448,11 @@ class Hit:
     lanes: tuple[LaneScore, ...] = ()
     factors: tuple[Factor, ...] = ()
     faint: bool = False
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
+    integrity: Integrity | None = None
+    status: Status = "active"
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +500,9 @@ class Pointer:
     confidence: float
     rationale: str = ""
     source: str = ""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
+    integrity: Integrity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,6 +517,8 @@ class Statement:
     trust: Trust
     number: int = 0
     """Which statement of the store it is; later ones have higher numbers."""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,6 +541,8 @@ class Said:
     confidence: float
     words: tuple[str, ...]
     source: str = ""
+    content_origin: ContentOrigin | None = None
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,6 +577,8 @@ class TurnContext:
 class WriteReceipt:
     """What one write changed. `slug` is the page written, `facts` the ids of facts now active because of it.
 
+    "unchanged" is also what was told already. `pending` are facts that contradict somebody who ranks higher
+    (degraded "guarded"): they wait for the owner's word.
     `flags` is what was noticed in it. Of a write that is "held" until its owner has looked at it nothing can be read;
     `held` is its number.
     """
@@ -537,6 +589,7 @@ class WriteReceipt:
     facts: tuple[int, ...] = ()
     expired: int = 0
     degraded: tuple[str, ...] = field(default=())
+    pending: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
     held: int | None = None
 
@@ -604,6 +657,8 @@ class Result:
     lanes: tuple[LaneScore, ...] | None = None
     factors: tuple[Factor, ...] | None = None
     faint: bool = False
+    superseded_by: str | None = None
+    """Of a piece of a page that says what is so no longer: the fact that is, or "" where nothing took its place."""
 
     @property
     def slug(self) -> str | None:
@@ -661,7 +716,7 @@ class Card:
 
     page: Page
     facts: tuple[Fact, ...]
-    also: tuple[str, ...] = ()
+    also: tuple[PageRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -695,6 +750,24 @@ class History:
     supersedes: tuple[str, ...]
     superseded_by: str | None
     usage: Usage
+
+
+ConflictKind = Literal["pending", "disagreement", "alike", "echo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """Something that only a person can settle: what stands against what, and the commands that settle it.
+
+    pending: the first contradicts the second, whose writer ranks higher. disagreement: two writers of one rank gave one
+    slot different values; the first holds. alike: two that differ in one word, both current. echo: words that came
+    back from outside.
+    """
+
+    kind: ConflictKind
+    items: tuple[Page | Fact, ...]
+    why: str
+    settle: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -752,7 +825,7 @@ class PackItem:
     score: float
     text: str
     item: Page | Fact
-    related: tuple[str, ...] = ()
+    related: tuple[Page, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -766,10 +839,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """What was found and left out: unknown, duplicate, derived, limit or budget."""
+    """What was found and left out: unknown, duplicate, derived, limit or budget. An `item` is what the id names."""
 
     id: str
     reason: Literal["unknown", "duplicate", "derived", "limit", "budget"]
+    item: Page | Fact | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

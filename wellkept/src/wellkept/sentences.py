@@ -126,8 +126,13 @@ def _standing_alone(found: Sequence[str]) -> Iterator[str]:
         yield gathered
 
 
+def asks(sentence: str) -> bool:
+    """Whether the sentence ends as a question does."""
+    return bool(_ASKS.search(sentence)) and (sentence.rstrip()[-1:] != ";" or bool(_GREEK.search(sentence)))
+
+
 def _is_stated(sentence: str) -> bool:
-    if _ASKS.search(sentence) and (sentence.rstrip()[-1:] != ";" or _GREEK.search(sentence)):
+    if asks(sentence):
         return False
     least = _LEAST_UNSPACED if _UNSPACED.search(sentence) else _LEAST_CHARS
     return len(sentence) >= least and len(_LETTER.sub("", sentence)) <= _MOST_MARKS * len(sentence)

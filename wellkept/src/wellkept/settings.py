@@ -12,11 +12,13 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from wellkept.errors import InvalidInput, SettingsError, StoreUnavailable
+from wellkept.model import GATE
 from wellkept.projects import BY_PROJECT, OWN, project_source
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ class Settings:
     socket: Path
     """Where the daemon listens. The install secret and the hooks' log stand beside it."""
     trust_key: Path | None = None
-    """The key by which what was forgotten for good is recognised. Not in the data directory, so that no copy has it."""
+    """The key that rows are sealed with and by which what was forgotten for good is recognised. Not in the data
+    directory, so that no copy has it."""
     source: str = OWN
     named: str | None = None
     """The source as somebody named it; None where nobody did. `@project` is that of whatever project one is in."""
@@ -51,6 +54,9 @@ class Settings:
     """How long the daemon works on one request before it answers without."""
     arms_off: tuple[str, ...] = ("semantic",)
     """Ways of bringing pages unasked that are off, of those in SWITCHES of `wellkept.recall`; at first its OFF."""
+    gate: Mapping[str, str] = field(default_factory=dict)
+    """How strict the gate is at least with what strangers and agents write, and whether it is brought unasked: the
+    settings of GATE that are there. What the owner set at a terminal may be stricter."""
     capture_queries: bool = False
     """On: what is asked of memory is kept, scrubbed, in `queries` beside it."""
 
@@ -143,6 +149,7 @@ def load_settings(env: Mapping[str, str] | None = None, overrides: Mapping[str, 
     for model in _MODELS:
         if (values.get(f"{model}_url") is None) != (values.get(f"{model}_model") is None):
             raise SettingsError(f"{model}_url, {model}_model: a model needs both, its address and its name")
+    values["gate"] = {name: values.pop(name) for name in GATE if name in values}
     if (named := values.pop("source", None)) is not None:
         values |= {"named": named, "source": OWN if named == BY_PROJECT else named}
     found = Settings(
@@ -204,7 +211,8 @@ def open_memory(settings: Settings) -> Memory:
     from wellkept.forgetting import Files
     from wellkept.memory import Memory
     from wellkept.storage import open_store
-    from wellkept.trust.gate import key_file
+    from wellkept.trust.admission import Modes
+    from wellkept.trust.gate import Count, key_file
 
     make_private(settings.data_dir)
     capture = Capture(settings.queries) if settings.capture_queries else None
@@ -214,7 +222,9 @@ def open_memory(settings: Settings) -> Memory:
         embedder=lambda: open_embedder(settings),
         reranker=open_reranker(settings),
         arms_off=settings.arms_off,
+        modes=Modes().tightened(settings.gate),
         key=None if settings.trust_key is None else key_file(settings.trust_key),
+        count=None if settings.trust_key is None else Count.beside(settings.trust_key, settings.database),
         files=Files(settings.data_dir, settings.database, settings.queries),
     )
     try:
@@ -386,6 +396,12 @@ def _arms(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _strictness(name: str, value: object) -> str:
+    if value not in GATE[name]:
+        raise ValueError(f"expected {', '.join(GATE[name])}, not {value!r}")
+    return str(value)
+
+
 def _milliseconds(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 600_000:
         raise ValueError(f"expected whole milliseconds from 1 to 600000, not {value!r}")
@@ -414,6 +430,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "transcript_roots": _roots,
     "budget_ms": _milliseconds,
     "arms_off": _arms,
+    **{name: partial(_strictness, name) for name in GATE},
     "capture_queries": _switch,
     "extractor_url": _address,
     "extractor_model": _named,

@@ -65,6 +65,10 @@ def bind(
     root = Path(os.path.realpath(directory))
     if not root.is_dir():
         raise InvalidInput("folder", f"{directory} is no folder")
+    if not _is_utf8(str(root)):
+        raise InvalidInput("folder", "its path is no UTF-8. Give it another name")
+    if signers and root in Path(os.path.realpath(signers)).parents:
+        raise InvalidInput("signers", f"{signers} stands in the folder, where whoever writes there could change it")
     called = name or slugify(root.name) or "notes"
     check_name("name", called)
     if signers is not None and Git.at(root) is None:
@@ -136,6 +140,8 @@ def sync(
         raise NotFound(
             f"{folder.path} is not there; nothing was changed. Bring it back, or: wellkept sync remove {folder.name}"
         )
+    if memory.store.sealing.of_table("folders", folder.source) == "failed":
+        raise Refused("something else changed which folders are bound; nothing was kept. See: wellkept doctor --verify")
     done = Synced(folder.name, folder.source, dry_run=dry_run)
     git = _git(folder, done)
     done.head = None if git is None else git.head()
@@ -199,6 +205,8 @@ def _notes(root: Path, files: list[Path], found: Found, done: Synced) -> Iterato
         name = path.relative_to(root).as_posix()
         slug = path.relative_to(root).with_suffix("").as_posix()
         try:
+            if not _is_utf8(name):
+                raise InvalidInput("name", "is no UTF-8. Give the file another one")
             text = _text(root, path)
             fault = front_matter_fault(text)
             if fault is not None:
@@ -208,10 +216,18 @@ def _notes(root: Path, files: list[Path], found: Found, done: Synced) -> Iterato
             if slug in taken:
                 raise InvalidInput("path", f"is the same page as {taken[slug]}; give one of them another name")
         except InvalidInput as error:
-            done.unread.append(Unread(name, str(error)))
+            done.unread.append(Unread(name.encode("utf-8", "backslashreplace").decode(), str(error)))
             continue
         taken[slug] = name
         yield _Note(name, slug, text)
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _unread(root: Path, path: Path, reason: str) -> Unread:

@@ -19,6 +19,7 @@ from wellkept.model import (
     Budget,
     Card,
     CiteReceipt,
+    Contested,
     ContextPack,
     Correction,
     Cost,
@@ -59,6 +60,7 @@ class Together(Memory):
             embedder=memory.embedder,
             reranker=memory.reranker,
             arms_off=memory.arms_off,
+            modes=memory.modes,
             key=memory.key,
             files=memory.files,
         )
@@ -92,21 +94,27 @@ class Together(Memory):
         """The page from the first source that has it."""
         return self._first(source, lambda one: self.memory.get_page(one, slug))  # type: ignore[no-any-return]
 
-    def entity(self, source: str, name: str, **how: Any) -> Card:
+    def entity(self, source: str, name: str, *, now: datetime | None = None, **how: Any) -> Card:
         """The card from the first source that knows the name."""
-        return self._first(source, lambda one: self.memory.entity(one, name, **how))  # type: ignore[no-any-return]
+        return self._first(source, lambda one: self.memory.entity(one, name, now=now, **how))  # type: ignore[no-any-return]
 
-    def timeline(self, source: str, entity: str, **how: Any) -> tuple[Dated, ...]:
+    def timeline(self, source: str, entity: str, *, now: datetime | None = None, **how: Any) -> tuple[Dated, ...]:
         """The timeline from the first source that knows the thing."""
-        return self._first(source, lambda one: self.memory.timeline(one, entity, **how))  # type: ignore[no-any-return]
+        return self._first(source, lambda one: self.memory.timeline(one, entity, now=now, **how))  # type: ignore[no-any-return]
 
     def history(self, source: str, id: str) -> History:  # noqa: A002
         """What became of an item, in the source that holds it."""
         return self.memory.history(self.holder(source, id), id)
 
-    def search(self, source: str, query: str, limit: int = 10, *, offset: int = 0, **how: Any) -> Results:
+    def conflicts(self, source: str, *, now: datetime | None = None) -> tuple[Contested, ...]:
+        """What only a person can settle, of each source after another."""
+        return tuple(found for one in self.sources(source) for found in self.memory.conflicts(one, now=now))
+
+    def search(
+        self, source: str, query: str, limit: int = 10, *, offset: int = 0, now: datetime | None = None, **how: Any
+    ) -> Results:
         """What fits in any of the sources, on one scale."""
-        found = [self.memory.search(one, query, limit + offset, **how) for one in self.sources(source)]
+        found = [self.memory.search(one, query, limit + offset, now=now, **how) for one in self.sources(source)]
         ranked = _ranked(part.results for part in found)[offset : offset + limit]
         results: tuple[Result, ...] = tuple(
             replace(one, rank=rank) for rank, one in enumerate(ranked, start=offset + 1)
@@ -117,18 +125,25 @@ class Together(Memory):
         lanes, degraded = _united(part.lanes for part in found), _united(part.degraded for part in found)
         return Results(results, sum(part.total for part in found), limit, offset, lanes, degraded, usage)
 
-    def recall(self, source: str, query: str, *, limit: int = 10, **how: Any) -> Recalled:
+    def recall(self, source: str, query: str, *, limit: int = 10, now: datetime | None = None, **how: Any) -> Recalled:
         """What answers in any of the sources, on one scale."""
-        found = [self.memory.recall(one, query, limit=limit, **how) for one in self.sources(source)]
+        found = [self.memory.recall(one, query, limit=limit, now=now, **how) for one in self.sources(source)]
         ranked = _ranked(part.memories for part in found)[:limit]
         memories = tuple(replace(one, rank=rank) for rank, one in enumerate(ranked, start=1))
         return Recalled(memories, _united(part.lanes for part in found), _united(part.degraded for part in found))
 
     def recall_facts(
-        self, source: str, query: str | None = None, *, entity: str | None = None, limit: int | None = None
+        self,
+        source: str,
+        query: str | None = None,
+        *,
+        entity: str | None = None,
+        limit: int | None = None,
+        now: datetime | None = None,
     ) -> tuple[Fact, ...]:
         """The facts of each source after another."""
-        parts = [self.memory.recall_facts(one, query, entity=entity, limit=limit) for one in self.sources(source)]
+        how: dict[str, Any] = {"entity": entity, "limit": limit, "now": now}
+        parts = [self.memory.recall_facts(one, query, **how) for one in self.sources(source)]
         return tuple(fact for part in parts for fact in part)[:limit]
 
     def context(
@@ -163,17 +178,22 @@ class Together(Memory):
             found, degraded = found + more, _united((degraded, lost))
         return found[:MOST_SAID], degraded
 
-    def opening_pack(self, source: str, *, since: datetime, tokens: int, mark: str) -> ContextPack:
+    def opening_pack(
+        self, source: str, *, since: datetime, tokens: int, mark: str, now: datetime | None = None
+    ) -> ContextPack:
         """What a session starts with. A third of the room is for the other sources; what they leave is its own."""
         others = [
-            self.memory.opening_pack(one, since=since, tokens=tokens // 3 // len(self.also), mark=mark)
+            self.memory.opening_pack(one, since=since, tokens=tokens // 3 // len(self.also), mark=mark, now=now)
             for one in self.sources(source)[1:]
         ]
         room = tokens - sum(pack.estimated_tokens + 1 for pack in others)
-        return _one_pack([self.memory.opening_pack(source, since=since, tokens=room, mark=mark), *others])
+        return _one_pack([self.memory.opening_pack(source, since=since, tokens=room, mark=mark, now=now), *others])
 
-    def context_pack(self, source: str, goal: str, *, markdown_token_budget: int = 4000, **how: Any) -> ContextPack:
+    def context_pack(
+        self, source: str, goal: str, *, markdown_token_budget: int = 4000, now: datetime | None = None, **how: Any
+    ) -> ContextPack:
         """The pack of a goal, shared out as that of a session's start."""
+        how["now"] = now
         share = markdown_token_budget // 3 // max(1, len(self.also))
         others = [
             self.memory.context_pack(one, goal, markdown_token_budget=share, **how) for one in self.sources(source)[1:]

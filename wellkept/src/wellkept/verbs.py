@@ -78,11 +78,13 @@ _MODES = ("hybrid", "lexical", "vector", "naive")
 _LIMIT = Argument("limit", "At most so many.", "number", default=10, least=1, most=MOST_RESULTS)
 _QUERY = Argument("query", "Plain words; a question will do.", required=True, least=1, most=LONGEST_QUERY)
 _HISTORY = Argument("include_history", "Also what is no longer current.", "switch", default=False)
+_KNOWN_AT = Argument("known_at", "As known then (ISO 8601).", "moment")
 _REASON = Argument("reason", "Why, kept in the history.", default="", most=1000)
 _ID = Argument("id", "A page's slug, or fact:NUMBER.", required=True, least=1, most=520)
 _IDS = Argument("ids", "Slugs of pages, or fact:NUMBER.", "texts", required=True, least=1, most=100)
 ORIGIN = Argument("content_origin", "Where the text is from; can only lower its trust.", choices=_ORIGINS)
 _NAMED = 512
+_ISO = " (ISO 8601)"
 
 
 def _verbs(*verbs: Verb) -> Mapping[str, Verb]:
@@ -96,11 +98,18 @@ VERBS: Mapping[str, Verb] = _verbs(
         "Keep one statement as a fact.",
         (
             Argument("text", "The statement, in one sentence.", required=True, least=1, most=50_000),
-            Argument("entity", "The slug of the page that it is about.", least=1, most=_NAMED),
-            Argument("kind", "What kind of statement.", default="fact", choices=_KINDS_OF_FACT),
-            Argument("replaces", "The fact whose place it takes, as fact:NUMBER.", least=1, most=520),
-            Argument("valid_from", "Since when it is so (ISO 8601).", "moment"),
-            Argument("session", "The conversation in which it was said.", least=1, most=_NAMED),
+            Argument("entity", "The slug of the page it is about.", least=1, most=_NAMED),
+            Argument(
+                "attribute",
+                "Its attribute: one value; several in name[].",
+                least=1,
+                most=_NAMED,
+            ),
+            Argument("kind", "Its kind.", default="fact", choices=_KINDS_OF_FACT),
+            Argument("replaces", "The fact that it replaces, as fact:NUMBER.", least=1, most=520),
+            Argument("valid_from", "Since when (ISO 8601).", "moment"),
+            Argument("valid_until", "Until when (ISO 8601).", "moment"),
+            Argument("session", "Where it was said.", least=1, most=_NAMED),
             ORIGIN,
         ),
     ),
@@ -112,7 +121,8 @@ VERBS: Mapping[str, Verb] = _verbs(
             _QUERY,
             Argument("entity", "Only facts about the page of this slug.", least=1, most=_NAMED),
             _LIMIT,
-            Argument("as_of", "Facts as they held then (ISO 8601).", "moment"),
+            Argument("as_of", "Facts as of then (ISO 8601).", "moment"),
+            _KNOWN_AT,
             _HISTORY,
         ),
         many="memories",
@@ -141,6 +151,7 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("occurred_after", "Nothing before (ISO 8601).", "moment", flag="after"),
             Argument("occurred_before", "Nothing from then on (ISO 8601).", "moment", flag="before"),
             Argument("as_of", "As it was then (ISO 8601).", "moment"),
+            _KNOWN_AT,
             Argument("reference_time", 'From when "last week" in the query counts (ISO 8601).', "moment"),
             Argument("scopes", "All is private so far.", "texts", default=(), least=0, most=1, choices=("private",)),
             Argument("include_memory", "Remembered facts.", "switch", default=True, flag="facts"),
@@ -249,6 +260,13 @@ VERBS: Mapping[str, Verb] = _verbs(
             Argument("until", "Nothing after (ISO 8601).", "moment"),
         ),
         many="entries",
+    ),
+    Verb(
+        "conflicts",
+        "read",
+        "What only the owner can settle, and how.",
+        (),
+        many="conflicts",
     ),
     Verb("history", "read", "What became of one fact or page since it was written.", (_ID,)),
     Verb(
@@ -385,10 +403,10 @@ def moment(name: str, text: str) -> datetime:
 
 
 def schema(verb: Verb, *, brief: bool = False) -> dict[str, Any]:
-    """The JSON Schema of a verb's arguments; a brief one is silent about lengths, of which a refusal tells."""
+    """The JSON Schema of a verb's arguments; a brief one is silent about lengths and forms: a refusal tells."""
     properties: dict[str, Any] = {argument.name: _schema_of(argument) for argument in verb.arguments}
     if brief:
-        properties = {name: _without_lengths(said) for name, said in properties.items()}
+        properties = {name: _briefly(said) for name, said in properties.items()}
     required = [argument.name for argument in verb.arguments if argument.required]
     found: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**found, "required": required} if required else found
@@ -509,10 +527,12 @@ _WORDS: Mapping[str, str] = {
 _LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
 
-def _without_lengths(said: Any) -> Any:
+def _briefly(said: Any) -> Any:
+    if isinstance(said, str):
+        return said.replace(_ISO, "")
     if not isinstance(said, dict):
         return said
-    return {name: _without_lengths(value) for name, value in said.items() if name not in _LENGTHS}
+    return {name: _briefly(value) for name, value in said.items() if name not in _LENGTHS}
 
 
 def _unusable(verb: Verb, message: str) -> InvalidInput:

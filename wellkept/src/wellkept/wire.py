@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -10,23 +10,28 @@ from typing import Any
 
 from wellkept.model import (
     Change,
+    Changed,
     Dated,
     Fact,
     Found,
+    History,
     Hit,
     Item,
     Message,
+    Omitted,
     PackItem,
     Page,
+    PageRef,
     Pointer,
     Recalled,
     Result,
     Results,
     Said,
     Told,
+    Trust,
 )
 from wellkept.recall.degraded import found_by
-from wellkept.trust import label
+from wellkept.trust import Label, Labelled, label, label_of_change
 
 TOLD = ("content_origin", "source_id", "url", "valid_at", "metadata")
 
@@ -57,7 +62,7 @@ def shown(value: object) -> Any:
         return _result(value)
     if isinstance(value, Hit):
         plain = {"id": str(Item("page", value.slug)), "title": value.title, "text": value.text}
-        return plain | _ranked(value) | _label(value)
+        return plain | _ranked(value) | {"superseded_by": value.superseded_by} | _label(value)
     if isinstance(value, Pointer):
         return _plain(value, but=("trust", "source", "slug")) | {"id": str(Item("page", value.slug))} | _label(value)
     if isinstance(value, Said):
@@ -66,8 +71,14 @@ def shown(value: object) -> Any:
         return {"id": value.id, "date": value.date, "text": value.text} | _label(value.item)
     if isinstance(value, PackItem):
         return _pack_item(value)
-    if isinstance(value, Change):
-        return _plain(value, but=("item", "trust", "source")) | {"trust": value.trust.name.lower()}
+    if isinstance(value, PageRef):
+        return {"id": str(Item("page", value.slug)), "title": value.title} | _label(value)
+    if isinstance(value, Omitted):
+        return {"id": value.id, "reason": value.reason} | ({} if value.item is None else _label(value.item))
+    if isinstance(value, Changed):
+        return _plain(value) | ({} if value.item is None else _label(value.item))
+    if isinstance(value, History):
+        return _plain(value) | {"changes": _changes(value.changes)} | _label(value.item)
     if isinstance(value, Item):
         return str(value)
     if isinstance(value, datetime):
@@ -103,8 +114,18 @@ def _ranked(value: Found | Hit) -> dict[str, Any]:
     return {"score": value.score, "rank": value.rank, "faint": value.faint}
 
 
-def _label(value: Page | Fact | Hit | Pointer | Said) -> dict[str, Any]:
+def _label(value: Labelled) -> dict[str, Any]:
     return _plain(label(value))
+
+
+def _changes(lines: Sequence[Change]) -> list[dict[str, Any]]:
+    """The history of one item. What a line replaced is as far to be trusted as who wrote that, which is told before."""
+    found = []
+    for before, line in zip((None, *lines), lines, strict=False):
+        written_by = None if line.before is None else Trust.EXTERNAL_UNTRUSTED if before is None else before.trust
+        said: Label = label_of_change(line, written_by)
+        found.append(_plain(line, but=("item", "trust", "source")) | _plain(said))
+    return found
 
 
 def _how(found: Recalled | Results) -> dict[str, Any]:
@@ -125,6 +146,9 @@ def _result(value: Result) -> dict[str, Any]:
     if value.lanes is not None:
         kept["diagnostics"] = shown(value.lanes)
         kept["factors"] = {one.name: one.factor for one in value.factors or ()}
+    if value.superseded_by is not None:
+        over = {"status": "superseded", "superseded_by": value.superseded_by or None}
+        return placed | kept | _label(value.item) | over
     return placed | kept | _label(value.item)
 
 
@@ -168,10 +192,15 @@ def _fact(fact: Fact) -> dict[str, Any]:
         "created_at": shown(fact.recorded_at),
         "valid_from": shown(fact.valid_from),
         "valid_until": shown(fact.valid_until),
-        "expired_at": shown(fact.expired_at),
+        # One that makes way only later has not ended.
+        "expired_at": None if fact.status == "active" else shown(fact.expired_at),
         "ended_because": fact.ended_because,
         **_end(fact),
         "superseded_by": later,
+        "attribute": fact.attribute,
+        "replaces": None if fact.replaces is None else f"fact:{fact.replaces}",
+        "told_until": shown(fact.told_until),
+        "end_known_at": shown(fact.expired_at),
         "provenance": shown(fact.provenance),
         **_label(fact),
     }
@@ -184,4 +213,5 @@ def _pack_item(value: PackItem) -> dict[str, Any]:
     kept |= {"title": page.title} if page else {}
     kept |= {"text": value.text, "score": value.score, "facet": value.facet, "reason": value.reason}
     kept |= {"valid_at": item["valid_at"] if page else item["valid_from"], "metadata": item.get("metadata", {})}
-    return {**kept, "related": list(value.related), **_label(value.item)}
+    related = [{"id": str(Item("page", one.slug)), "title": one.title} | _label(one) for one in value.related]
+    return {**kept, "related": related, **_label(value.item)}

@@ -30,9 +30,9 @@ class PageWrite:
         if self.told is not None:
             said = self.told
             told = [said.content_origin, said.source_id, said.url, _written(said.valid_at), dict(said.metadata)]
-        return _json(
-            {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": self.lineage}
-        )
+        tiers = [int(tier) for tier in self.lineage]
+        named = {"slug": self.slug, "content": self.content, "told": told, "again": self.again, "lineage": tiers}
+        return _json(named)
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> PageWrite:
@@ -42,16 +42,8 @@ class PageWrite:
         if told is not None:
             origin, source_id, url, valid_at, metadata = told
             told = Told(origin, source_id, url, _read(valid_at), metadata)
-        return PageWrite(
-            held.source,
-            said["slug"],
-            said["content"],
-            told,
-            said["again"],
-            held.writer,
-            at,
-            tuple(map(Trust, said["lineage"])),
-        )
+        lineage = tuple(Trust(tier) for tier in said.get("lineage", ()))
+        return PageWrite(held.source, said["slug"], said["content"], told, said["again"], held.writer, at, lineage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +60,32 @@ class FactWrite:
     content_origin: ContentOrigin | None
     writer: Writer
     at: datetime
+    attribute: str | None = None
+    valid_until: datetime | None = None
+    lineage: tuple[Trust, ...] = ()
 
     def request(self) -> str:
         """As JSON, without who writes and when, which is held apart."""
-        names = ("text", "entity", "kind", "session", "replaces", "content_origin")
+        names = ("text", "entity", "attribute", "kind", "session", "replaces", "content_origin")
         said = {name: getattr(self, name) for name in names}
-        return _json({**said, "valid_from": _written(self.valid_from)})
+        times = {name: _written(getattr(self, name)) for name in ("valid_from", "valid_until")}
+        return _json({**said, **times, "lineage": [int(tier) for tier in self.lineage]})
 
     @staticmethod
     def of(held: HeldWrite, at: datetime) -> FactWrite:
         """The write that is held."""
         said = json.loads(held.request)
-        since = _read(said.pop("valid_from"))
-        return FactWrite(source=held.source, valid_from=since, writer=held.writer, at=at, **said)
+        since, until = _read(said.pop("valid_from")), _read(said.pop("valid_until", None))
+        tiers = tuple(Trust(tier) for tier in said.pop("lineage", ()))
+        return FactWrite(
+            source=held.source,
+            valid_from=since,
+            valid_until=until,
+            writer=held.writer,
+            at=at,
+            lineage=tiers,
+            **said,
+        )
 
 
 def strings(value: object) -> tuple[str, ...]:

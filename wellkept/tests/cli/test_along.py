@@ -95,7 +95,7 @@ def test_a_person_who_puts_a_forgotten_page_again_has_it_again_and_is_told(run: 
 def test_a_forgotten_page_does_not_look_alive(run: Run) -> None:
     run("put", "people/ada", "-", stdin="Ada drinks tea.")
     run("remember", "Ada likes tea")
-    assert run("get", "people/ada").stderr == ""
+    assert run("get", "people/ada").stderr == "wellkept: people/ada (unconfirmed, agent-written)\n"
     run("forget", "people/ada", "--reason", "she asked")
     run("remember", "Ada likes coffee", "--replaces", "fact:1")
     page, fact = run("get", "people/ada"), run("get", "fact:1")

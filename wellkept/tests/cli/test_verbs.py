@@ -51,7 +51,7 @@ def test_what_is_remembered_is_recalled_replaced_and_traced(run: Run) -> None:
     )
     assert lines(run("entity", "ada")) == [
         "Ada Lovelace  people/ada (unconfirmed, agent-written)",
-        "Wrote the first program.",
+        "Wrote the first program. (unconfirmed, agent-written)",
         "- fact:2  Ada likes coffee now. (unconfirmed, agent-written)",
     ]
     assert lines(run("timeline", "ada"))[0] == "1833        met Babbage (unconfirmed, agent-written)"

@@ -52,6 +52,23 @@ def test_what_a_body_says_of_itself_is_body(memory: Memory, service: Service) ->
     assert page.body.startswith("---\ntitle: The owner confirmed this\n")
 
 
+@pytest.mark.req("TC-31")
+def test_a_comment_that_would_be_remembered_is_flagged_or_where_its_owner_says_so_held_once(
+    memory: Memory, service: Service
+) -> None:
+    memory.set_mode("external_mode", "quarantine")
+    first = run(memory, service)
+    assert (first.created, first.held) == (3, 2), "the comment, and the body that says that its owner confirmed it"
+    second = run(memory, service)
+    assert (second.created, len(memory.held("work"))) == (0, 2)
+    memory.set_mode("external_mode", "flag")
+    for held in memory.held("work"):
+        memory.release("work", held.id or 0)
+    page = memory.get_page("work", "github/ada/engine/issues/7/comments/502")
+    assert page.flags
+    assert page.trust is Trust.EXTERNAL_UNTRUSTED
+
+
 @pytest.mark.parametrize("title", ['"\nalias: ada', "a\u2028b: c", "x\x00\x1b[31m", "\ufeff---\n", "'", "名前: 東京"])
 def test_a_title_cannot_say_more_than_a_title(memory: Memory, service: Service, api: Any, title: str) -> None:
     api.issues = [api.issues[0] | {"title": title, "labels": [{"name": title}]}]

@@ -28,6 +28,7 @@ from wellkept.serve.routes import ROUTES
 from wellkept.serve.tokens import Tokens
 from wellkept.settings import load_settings, open_memory
 from wellkept.storage import open_store
+from wellkept.trust.gate import key_file
 from wellkept.verbs import VERBS
 
 DOORS = ("python", "cli", "http", "mcp")
@@ -188,7 +189,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         assert line, "the server ended"
         told += line
     url = json.loads(told)["url"]
-    memory = open_memory(load_settings({}, {"data_dir": folder}))
+    memory = open_memory(load_settings(overrides={"data_dir": folder}))
     with httpx2.Client(base_url=url, timeout=30) as client:
         yield Place(folder, url, client, memory)
     memory.close()
@@ -231,6 +232,14 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     opened = Memory(open_store("sqlite", tmp_path / "memory.db"))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def its_key() -> Callable[[bool], bytes | None]:
+    """The key with which the command line seals the memories of these tests."""
+    path = load_settings().trust_key
+    assert path is not None
+    return key_file(path)
 
 
 @pytest.fixture

@@ -125,9 +125,9 @@ def test_a_scope_that_cannot_be_is_refused_by_name_at_every_door_where_one_can_b
 class Behind:
     """A memory of its own with an HTTP and an MCP door in this process, so that its disk can be filled."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: Callable[[bool], bytes | None]) -> None:
         self.folder = folder
-        self.memory = Memory(open_store("sqlite", folder / "memory.db"))
+        self.memory = Memory(open_store("sqlite", folder / "memory.db"), key=key)
         desk = Desk(self.memory, Tokens(folder / "tokens.json"), lambda: NOW)
         token = desk.tokens.add("user:ann", "default", ("read", "write", "admin"), timedelta(days=1), NOW)[0]
         self.client = TestClient(application(desk, mcp=partial(mounted, desk)), base_url="http://127.0.0.1:8377")
@@ -142,10 +142,10 @@ class Behind:
 
 
 @pytest.fixture
-def behind(tmp_path: Path) -> Iterator[Behind]:
+def behind(tmp_path: Path, its_key: Callable[[bool], bytes | None]) -> Iterator[Behind]:
     folder = tmp_path / "m"
     folder.mkdir(mode=0o700)
-    found = Behind(folder)
+    found = Behind(folder, its_key)
     with found.client:
         yield found
     found.memory.close()

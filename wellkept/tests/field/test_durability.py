@@ -113,7 +113,9 @@ def test_a_writer_that_is_killed_at_any_moment_keeps_what_it_was_told_and_no_hol
 
 @pytest.mark.slow
 @pytest.mark.field("CON-07", "CON-09")
-def test_a_server_that_is_killed_has_lost_nothing_and_keeps_nobody_out(place: Any, tmp_path: Path) -> None:
+def test_a_server_that_is_killed_has_lost_nothing_and_keeps_nobody_out(
+    place: Any, tmp_path: Path, its_key: Callable[[bool], bytes | None]
+) -> None:
     folder = tmp_path / "m"
     folder.mkdir(mode=0o700)
     argv = [sys.executable, "-m", "wellkept", "serve", "--port", "0", "--data-dir", str(folder)]
@@ -129,7 +131,7 @@ def test_a_server_that_is_killed_has_lost_nothing_and_keeps_nobody_out(place: An
     server.stdout.close()
     began = time.monotonic()
     with only_one(folder, "serve.lock", "server"):
-        memory = Memory(open_store("sqlite", folder / "memory.db"))
+        memory = Memory(open_store("sqlite", folder / "memory.db"), key=its_key)
         assert [fact.text for fact in memory.recall_facts("default")] == told
         memory.remember("default", "after")
         memory.close()

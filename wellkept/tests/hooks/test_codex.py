@@ -29,7 +29,8 @@ class Saying:
         self.asked.append((window, rest))
         return TurnContext(self.text)
 
-    def pages(self, source: str, limit: int) -> tuple[Page, ...]:
+    def pages(self, source: str, limit: int, *, unasked: bool) -> tuple[Page, ...]:
+        assert unasked
         return self.found[:limit]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from wellkept.ingest import writeback
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import CandidateFact, Message, Trust, WriteReceipt
+from wellkept.model import HOOK, CandidateFact, Message, Trust, WriteReceipt
 from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.storage import Store, open_store
 from wellkept.trust.gate import Gate, Key
@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def bank(store: Store, *how: Any, **more: Any) -> WriteReceipt:
-    return writeback.bank(store, *how, gate=Gate(store, Key(None)), **more)
+    return writeback.bank(store, *how, gate=Gate(store, Key(None)), writer=HOOK, **more)
 
 
 @dataclass(frozen=True, slots=True)

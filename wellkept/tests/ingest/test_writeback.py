@@ -144,9 +144,7 @@ def test_a_failing_extractor_loses_neither_the_page_nor_earlier_facts(store: Sto
 class ForgetfulStore(SqliteStore):
     """A store whose disk is full when facts are written."""
 
-    def put_facts(
-        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
-    ) -> tuple[int, ...]:
+    def put_facts(self, *given: object, **more: object) -> tuple[int, ...]:
         raise OSError("no space")
 
 
@@ -295,3 +293,15 @@ def test_every_wanted_fact_of_recorded_conversations_survives_with_its_page(
         store.close()
     assert missed == []
     assert survived >= facts
+
+
+@pytest.mark.req("T-210", "TC-20")
+def test_a_question_is_no_fact_and_a_guess_stays_a_guess(store: Store) -> None:
+    said = [Message("user", "Does Mira move in May? Maybe Mira keeps bees. Mira owns a boat.", START)]
+    script = [
+        CandidateFact("Mira moves in May", "event", "Mira", "Does Mira move in May?"),
+        CandidateFact("Mira keeps bees since 2019", "fact", "Mira", "Maybe Mira keeps bees."),
+        CandidateFact("Mira owns a boat", "fact", "Mira", "Mira owns a boat."),
+    ]
+    bank(store, "default", "s-1", said, extractor=ScriptedExtractor(script), now=NOW)
+    assert [text for text, _ in told(store)] == ["Maybe Mira keeps bees.", "Mira owns a boat"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wellkept.recall.kin import Reading, is_slip, likeness, terms
+from wellkept.recall.kin import Reading, _surely_another, is_slip, likeness, terms
 
 
 @pytest.mark.req("C-333")
@@ -92,3 +94,18 @@ def test_a_slip_of_the_keys_is_told(name: str) -> None:
 )
 def test_another_name_is_no_slip(name: str, title: str) -> None:
     assert not is_slip(name, title)
+
+
+LETTERS = st.text("abeinrs", min_size=2, max_size=9)
+
+
+@given(LETTERS, LETTERS, st.integers(0, 5), st.booleans())
+def test_what_is_not_compared_is_not_alike(key: str, other: str, shared: int, compounds: bool) -> None:
+    for word in (other, key[:shared] + other, other + key, key[shared:]):
+        if word and _surely_another(key, word):
+            assert likeness(key, word, compounds) == 0
+
+
+def test_words_that_begin_or_end_alike_are_compared() -> None:
+    assert not any(_surely_another("garten", word) for word in ("gartens", "schulgarten", "garten", "arten", "وgarten"))
+    assert _surely_another("garten", "haus")

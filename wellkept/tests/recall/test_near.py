@@ -98,7 +98,8 @@ def test_facts_told_and_vectors_made_by_another_process_are_found(tmp_path: Path
 def test_a_fact_is_read_with_the_name_that_it_does_not_say() -> None:
     store = SqliteStore(":memory:")
     told_by = Memory(store).remember("default", "She adopted a puppy", now=NOW)
-    store._change("UPDATE facts SET mention = 'Ana' WHERE id = ?", (told_by.facts[0],))
+    with store.transaction():
+        store._change("UPDATE facts SET mention = 'Ana' WHERE id = ?", (told_by.facts[0],))
     assert [one.text for one in store.index.waiting(0, 9, "fact")] == ["Ana: She adopted a puppy"]
 
 

@@ -9,13 +9,16 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wellkept.hooks import openclaw
 from wellkept.hooks.session import session_pack
 from wellkept.memory import Memory
 from wellkept.model import Budget, Message, Trust, TurnContext
 from wellkept.recall import OFF
-from wellkept.recall.said import tells
+from wellkept.recall.kin import Term
+from wellkept.recall.said import MOST_HOLDING, READ, _Asked, _rarity, tells
 from wellkept.storage import open_store
 
 DATA = Path(__file__).parents[1] / "data" / "said"
@@ -234,3 +237,25 @@ def test_it_is_on_only_while_no_cell_of_the_core_corpus_is_worse_for_it() -> Non
         for cell, (failed, of) in run["on"]["failed"].items():
             before, asked = run["off"]["failed"][cell]
             assert (failed <= before, of) == (True, asked)
+
+
+@given(st.lists(st.frozensets(st.integers(1, 60), max_size=12), min_size=1, max_size=5), st.integers(0, 3))
+@settings(max_examples=200)
+def test_the_statements_that_are_read_hold_most_whatever_is_passed_over(
+    held: list[frozenset[int]], common: int
+) -> None:
+    many = frozenset(range(1, MOST_HOLDING + 1))
+    holding = {Term(f"rare{at}", 1.0): numbers for at, numbers in enumerate(held)}
+    holding |= {Term(f"common{at}", 0.9): many for at in range(common)}
+    weights = {term: term.weight * _rarity(len(numbers), 500) for term, numbers in holding.items()}
+    every = frozenset().union(*holding.values())
+    rough = {one: sum(weights[term] for term, numbers in holding.items() if one in numbers) for one in every}
+    wanted = sorted(rough, key=lambda one: (-round(rough[one], 9), -one))[:READ]
+    found = _Asked(holding, {}, 500).best()
+    assert [round(rough[one], 9) for one in found] == [round(rough[one], 9) for one in wanted]
+
+
+def test_more_is_not_read_of_a_statement_that_holds_common_words_alone() -> None:
+    rare = {Term("rare", 1.0): frozenset(range(1, READ + 1))}
+    common = {Term("common", 1.0): frozenset(range(1, MOST_HOLDING + 1))}
+    assert sorted(_Asked(rare | common, {}, 9_000).best()) == list(range(1, READ + 1))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wellkept.errors import ModelUnavailable
 from wellkept.ingest import writeback
 from wellkept.ingest.markdown import parse_page
-from wellkept.model import Message, Ranking, SearchMode, SearchOptions, Trust
+from wellkept.model import HOOK, Message, Ranking, SearchMode, SearchOptions, Trust
 from wellkept.providers import EmbedderId
 from wellkept.recall import fusion
 from wellkept.recall.asked import WORDS, content_words
@@ -106,7 +106,7 @@ def test_queries_in_any_script_find_their_page(store: Store, write: Callable[...
 def bank(store: Store, session: str, day: int, *texts: str, source: str = "default") -> None:
     at = datetime(2024, 3, day, 9, 0, tzinfo=UTC)
     messages = [Message("user" if turn % 2 == 0 else "assistant", text, at) for turn, text in enumerate(texts)]
-    writeback.bank(store, source, session, messages, gate=Gate(store, Key(None)), now=NOW)
+    writeback.bank(store, source, session, messages, gate=Gate(store, Key(None)), writer=HOOK, now=NOW)
 
 
 def turns(found: Ranking) -> list[tuple[str, int | None]]:
@@ -336,7 +336,7 @@ def test_what_is_recent_goes_first_only_where_that_is_asked_for(store: Store) ->
 def test_asked_about_oneself_what_one_said_goes_before_what_the_assistant_said(store: Store) -> None:
     for session, role, other in (("a", "assistant", "user"), ("b", "user", "assistant")):
         said = [Message(role, "The ferry tickets cost twenty."), Message(other, "Fine.")]
-        writeback.bank(store, "default", session, said, gate=Gate(store, Key(None)), now=NOW)
+        writeback.bank(store, "default", session, said, gate=Gate(store, Key(None)), writer=HOOK, now=NOW)
     options = SearchOptions("chunk", mode="lexical")
     mine = find(store, "default", "what did my ferry tickets cost", 2, options)
     assert [hit.slug for hit in mine.hits] == ["conversations/b", "conversations/a"]
@@ -346,7 +346,7 @@ def test_asked_about_oneself_what_one_said_goes_before_what_the_assistant_said(s
 
 def test_a_remark_is_found_by_the_words_of_the_reply_to_it(store: Store) -> None:
     said = [Message("user", "It broke again."), Message("assistant", "The kiln, once more?")]
-    writeback.bank(store, "default", "a", said, gate=Gate(store, Key(None)), now=NOW)
+    writeback.bank(store, "default", "a", said, gate=Gate(store, Key(None)), writer=HOOK, now=NOW)
     found = find(store, "default", "kiln", 3, SearchOptions("chunk", mode="lexical"))
     assert [hit.turn for hit in found.hits] == [1, 0]
 
@@ -376,7 +376,7 @@ def test_a_part_of_what_scripts_of_clusters_write_in_one_is_found(
 def test_one_of_several_statements_is_found_by_itself_at_nine_tenths(store: Store) -> None:
     words = WordVectors()
     said = "Any recipes for a sourdough bread with seeds? My brother repaired the greenhouse heater."
-    writeback.bank(store, "default", "a", [Message("user", said)], gate=Gate(store, Key(None)), now=NOW)
+    writeback.bank(store, "default", "a", [Message("user", said)], gate=Gate(store, Key(None)), writer=HOOK, now=NOW)
     embed_waiting(store, words)
     query = "My brother repaired the greenhouse heater"
     (hit,) = find(store, "default", query, 5, SearchOptions("chunk", mode="vector"), SearchModels(words)).hits

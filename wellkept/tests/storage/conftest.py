@@ -6,7 +6,23 @@ from pathlib import Path
 import apsw
 import pytest
 
+from wellkept.storage.schema import migrations
+from wellkept.storage.sealing import guards
+
+_SEALS = next(step.number for step in migrations() if step.name == "0016_seals.sql")
 UNDO: Mapping[int, Sequence[str]] = {
+    _SEALS: (
+        *(f"DROP TRIGGER {name}" for name in guards()),
+        "DROP TRIGGER trust_key_removed",
+        "DROP TABLE heads",
+        "DROP TABLE seals",
+    ),
+    15: (
+        *(f"DROP INDEX facts_{name}" for name in ("of_slot", "not_open", "identity")),
+        *(f"ALTER TABLE facts DROP COLUMN {name}" for name in ("attribute", "replaces", "told_until")),
+        "CREATE UNIQUE INDEX facts_identity ON facts (source, ifnull(session_page, ''), text_hash, ifnull(entity, '')) "
+        "WHERE status = 'active'",
+    ),
     14: ("DROP TABLE cursors", "DROP TABLE folder_files", "DROP TABLE folders"),
     13: tuple(f"DROP INDEX {name}" for name in ("statements_placed", "pages_in_reach")),
     12: ("DROP TABLE holds", "DROP TABLE modes", "DROP INDEX journal_of_writer"),

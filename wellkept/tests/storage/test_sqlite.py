@@ -545,3 +545,17 @@ def test_no_replaced_or_reset_text_is_left_in_the_files(tmp_path: Path) -> None:
 
 def everything(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def test_a_file_of_before_folders_were_followed_is_opened_with_all_that_it_says(
+    tmp_path: Path, take_back: Callable[[Path, int], None]
+) -> None:
+    path = tmp_path / "memory.db"
+    older = SqliteStore(path)
+    older.put_page(Page("default", "a", "A", "# A"), [Chunk(0, "A")], ())
+    older.close()
+    take_back(path, 14)
+    newer = SqliteStore(path)
+    assert (newer.folders.all(), newer.folders.cursor("default", "x")) == ((), None)
+    assert newer.get_page("default", "a") is not None
+    newer.close()

@@ -107,6 +107,25 @@ def test_a_file_that_cannot_be_read_is_named_with_what_to_do_and_the_others_are_
         assert memory.get_page("default", name[:-3]).title == "Before"
 
 
+def test_a_name_that_is_no_text_is_named_as_it_can_be(
+    memory: Memory, folder: Folder, notes: Path, write: Write
+) -> None:
+    (notes / os.fsdecode(b"caf\xe9.md")).write_text("# Caf\u00e9\n")
+    write("a.md", "# A\n")
+    done = sync(memory, folder)
+    assert (done.created, [one.path for one in done.unread]) == (1, ["caf\\udce9.md"])
+
+
+def test_a_file_too_large_for_memory_is_not_read(memory: Memory, folder: Folder, notes: Path) -> None:
+    with open(notes / "sparse.md", "wb") as file:
+        file.truncate(1 << 36)
+    done = sync(memory, folder)
+    assert "Split it" in done.unread[0].reason
+    memory.remember("default", CLAIM)
+    receipt = memory.purge("default", ["fact:1"])
+    assert [(one.path, one.what) for one in receipt.files] == [("sparse.md", "left")]
+
+
 @pytest.mark.req("T-605")
 def test_a_link_that_leads_out_of_the_folder_is_not_followed(
     memory: Memory, folder: Folder, notes: Path, tmp_path: Path

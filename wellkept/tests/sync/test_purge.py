@@ -167,6 +167,7 @@ def test_the_one_who_looks_afterwards_finds_a_file_that_was_passed_over(
     receipt = memory.purge("default", ["fact:1"])
     assert receipt.status == "residual"
     assert {one.name: one.left for one in receipt.stores}["files"] == 1
+    assert [(one.path, one.what) for one in receipt.files] == [("people/ada.md", "left")]
 
 
 @pytest.mark.req("TC-51")

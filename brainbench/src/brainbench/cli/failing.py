@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ def _corpus_of(run: StoredRun, name: str, flags: dict[str, Any]) -> tuple[Corpus
     """The corpus that was played, with its gold: the one that the result names, or where the flags say it is."""
     from brainbench import corpus as corpora
     from brainbench import gold as golds
+    from brainbench.corpus import canaries
     from brainbench.run import corpus_place
 
     board = run.meta.native
@@ -97,4 +99,6 @@ def _corpus_of(run: StoredRun, name: str, flags: dict[str, Any]) -> tuple[Corpus
     if golds.fixtures_hash(place.fixtures, place.gold) != board.fixtures_hash:
         raise IncompatibleError(f"{name}: was measured on another corpus than {place.fixtures}{hint}")
     read = corpora.read(place.fixtures, include_holdout=run.receipt.include_holdout)
-    return read, golds.read(read, place.gold)
+    seed = run.receipt.seed
+    planted = replace(read, fixtures=tuple(canaries.planted(fixture, seed) for fixture in read.fixtures))
+    return planted, golds.with_canaries(golds.read(read, place.gold), seed)

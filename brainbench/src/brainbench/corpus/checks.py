@@ -20,7 +20,7 @@ from brainbench.corpus.markdown import has_front_matter
 from brainbench.corpus.shape import Finding, Rank, Steps, field_path, shown
 from brainbench.corpus.times import has_zone, utc
 from brainbench.corpus.words import folded, is_pronoun
-from brainbench.model import FACT_KINDS
+from brainbench.model import FACT_KINDS, ITEM_SUITES, V1_SUITES
 
 Findings = dict[str, list[Finding]]
 """What was found, by file."""
@@ -121,8 +121,9 @@ def _times(value: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
     if is_native(value):
         places = events_of(value)
     for steps, entry in places:
-        if isinstance(entry.get("ts"), str):
-            yield (*steps, "ts"), entry["ts"]
+        for key in ("ts", "valid_from"):
+            if isinstance(entry.get(key), str):
+                yield (*steps, key), entry[key]
     for i, fact in objects(value, "scripted_facts"):
         if isinstance(fact.get("valid_from"), str):
             yield ("scripted_facts", i, "valid_from"), fact["valid_from"]
@@ -175,12 +176,24 @@ def _missing_times(value: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _native(value: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
     events = events_of(value)
+    yield from _mixed_suites(strings(value, "suites"))
     yield from _not_unique([((*steps, "event_id"), whole(e.get("event_id"))) for steps, e in events])
     yield from _sources(value, events)
     for steps, event in events:
         yield from _event_fields(steps, event)
+    yield from _names(events)
     for i, fact in objects(value, "scripted_facts"):
         yield from _scripted_fact(("scripted_facts", i), fact, value)
+
+
+def _mixed_suites(suites: Sequence[str]) -> Iterator[tuple[Steps, str]]:
+    acts = [name for name in suites if name in ITEM_SUITES]
+    others = [name for name in suites if name in V1_SUITES]
+    if acts and others:
+        yield (
+            ("suites",),
+            f"{acts[0]} stands beside {others[0]}; a script of acts is judged by {', '.join(ITEM_SUITES)} only",
+        )
 
 
 def _sources(
@@ -201,16 +214,70 @@ def _sources(
             )
 
 
+_TARGETS = ("as", "slug", "fact", "text")
+_CHANGES = ("content", "replace", "patch")
+_PATCHES: Mapping[str, tuple[str, ...]] = {
+    "content": ("content",),
+    "replace": ("old", "new"),
+    "rename": ("to",),
+    "copy": ("to",),
+    "metadata": ("content",),
+    "raw_store": ("sql",),
+}
+"""What the patch of an edit holds, by its op."""
+
+
 def _event_fields(steps: Steps, event: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
-    if event.get("kind") == "write" and event.get("via") == "page" and "slug" not in event:
+    kind = event.get("kind")
+    if kind == "write" and event.get("via") == "page" and "slug" not in event:
         yield (*steps, "slug"), "missing; a page is written under a slug"
-    if event.get("kind") == "edit" and ("content" in event) == ("replace" in event):
-        yield (*steps, "content"), "an edit needs either content or replace, and not both"
+    if kind == "edit":
+        yield from _edit_fields(steps, event)
     target = event.get("target")
-    if event.get("kind") in ("forget", "confirm") and isinstance(target, dict):
-        named = [key for key in ("slug", "fact", "text") if key in target]
+    if isinstance(target, dict) and kind in ("edit", "forget", "confirm"):
+        named = [key for key in _TARGETS if key in target]
         if len(named) != 1:
-            yield (*steps, "target"), f"names {', '.join(named) or 'nothing'}; needs exactly one of slug, fact, text"
+            yield (
+                (*steps, "target"),
+                f"names {', '.join(named) or 'nothing'}; needs exactly one of {', '.join(_TARGETS)}",
+            )
+
+
+def _edit_fields(steps: Steps, event: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:
+    """An edit is of one thing, and changes it in one way."""
+    op, patch = event.get("op"), event.get("patch")
+    given = [name for name in _CHANGES if name in event]
+    if len(given) != 1:
+        told = " and ".join(given) or "none"
+        yield (*steps, "content"), f"an edit needs exactly one of {', '.join(_CHANGES)}; it has {told}"
+    if op != "raw_store" and ("slug" in event) == ("target" in event):
+        yield (*steps, "slug"), "an edit needs either slug or target, and not both"
+    if isinstance(patch, dict):
+        needs = _PATCHES.get(str(op or ("replace" if "old" in patch else "content")), ())
+        if set(patch) != set(needs):
+            words = f"holds {', '.join(sorted(patch)) or 'nothing'}; op {op or 'content'} needs {', '.join(needs)}"
+            yield (*steps, "patch"), words
+    elif op in ("rename", "copy", "metadata", "raw_store"):
+        yield (*steps, "patch"), f"missing; op {op} needs {', '.join(_PATCHES[str(op)])}"
+
+
+def _names(events: Sequence[tuple[Steps, Mapping[str, Any]]]) -> Iterator[tuple[Steps, str]]:
+    """Each thing has a name of its own, and whatever names one comes after it."""
+    known: dict[str, Steps] = {}
+    for steps, event in events:
+        target = event.get("target")
+        meant: list[tuple[Steps, object]] = [((*steps, "replaces"), event.get("replaces"))]
+        meant += [((*steps, "lineage", i), one) for i, one in enumerate(listed(event, "lineage"))]
+        meant.append(((*steps, "target", "as"), target.get("as") if isinstance(target, dict) else None))
+        for place, name in meant:
+            if isinstance(name, str) and name and name not in known:
+                told = ", ".join(map(shown, known)) or "none"
+                yield place, f"{shown(name)} names nothing before this event; named so far: {told}"
+        name = event.get("as")
+        if isinstance(name, str) and name:
+            if name in known:
+                yield (*steps, "as"), f"{shown(name)} stands also at {field_path(known[name])}; needs a name of its own"
+            known.setdefault(name, (*steps, "as"))
 
 
 def _scripted_fact(steps: Steps, fact: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[tuple[Steps, str]]:

@@ -5,7 +5,7 @@ Version 1 is the interchange format; version 2 is a script of events. Neither ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from brainbench.corpus.shape import (
@@ -25,7 +25,21 @@ from brainbench.corpus.shape import (
     or_null,
     string,
 )
-from brainbench.model import FACT_KINDS, SUITE_NAMES, Actor, Capability, Role, Stratum
+from brainbench.model import (
+    FACT_KINDS,
+    SUITE_NAMES,
+    V1_SUITES,
+    Actor,
+    Capability,
+    Challenge,
+    Door,
+    EditOp,
+    Part,
+    ResyncOp,
+    Role,
+    Stratum,
+    TextOrigin,
+)
 
 V1_SEALED = frozenset({"gold"})
 NATIVE_SEALED = frozenset({"gold", "expected", "answer", "label", "match_keywords", "should_retrieve"})
@@ -35,14 +49,18 @@ ANY = string()
 TIME = string("an ISO 8601 date and time such as 2026-03-02T17:00:00Z", 1)
 ROLE = one_of(*get_args(Role))
 ACTOR = one_of(*get_args(Actor))
-SUITES = items(one_of(*SUITE_NAMES), f"a non-empty list of {', '.join(SUITE_NAMES)}", 1)
+
+
+def _suites(names: Sequence[str]) -> Schema:
+    return items(one_of(*names), f"a non-empty list of {', '.join(names)}", 1)
+
 
 V1_FIXTURE = Shape(
     obj(
         {
             "schema_version": one_of(1),
             "fixture_id": FIXTURE_ID,
-            "suites": SUITES,
+            "suites": _suites(V1_SUITES),
             "turns": items(
                 obj({"turn_id": INTEGER, "role": ROLE, "text": TEXT}, {"ts": TIME}), "a non-empty list of turns", 1
             ),
@@ -69,8 +87,17 @@ V1_FIXTURE = Shape(
     )
 )
 
-_TARGET = obj({}, {"slug": TEXT, "fact": TEXT, "text": TEXT})
+_TARGET = obj({}, {"as": TEXT, "slug": TEXT, "fact": TEXT, "text": TEXT})
 _COMMON: dict[str, Schema] = {"ts": TIME, "source": TEXT}
+PRINCIPAL = string(
+    'a principal: "owner", or "agent:", "connector:" or "user:" with an id',
+    1,
+    r"^(owner|(agent|connector|user):[^\s:]+)$",
+)
+DOOR = one_of(*get_args(Door))
+CHALLENGE = one_of(*get_args(Challenge))
+_BY: dict[str, Schema] = {"door": DOOR, "principal": PRINCIPAL, "as": TEXT, "settle_ms": INTEGER}
+"""Of every event that somebody does."""
 
 
 def _event(kind: str, required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Shape:
@@ -78,19 +105,58 @@ def _event(kind: str, required: Mapping[str, Schema], optional: Mapping[str, Sch
 
 
 EVENTS: Mapping[str, Shape] = {
-    "turn": _event("turn", {"role": ROLE, "text": TEXT}, {"speaker": TEXT}),
+    "turn": _event("turn", {"role": ROLE, "text": TEXT}, {"speaker": TEXT, **_BY}),
     "write": _event(
         "write",
         {"via": one_of("page", "fact", "tool", "connector"), "actor": ACTOR, "content": TEXT},
-        {"slug": TEXT, "claims": STRINGS},
+        {
+            "slug": TEXT,
+            "claims": STRINGS,
+            "origin": one_of(*get_args(TextOrigin)),
+            "entity": TEXT,
+            "attribute": TEXT,
+            "replaces": TEXT,
+            "valid_from": TIME,
+            "lineage": STRINGS,
+            "part": one_of(*get_args(Part)),
+            **_BY,
+        },
     ),
     "edit": _event(
-        "edit", {"slug": TEXT, "actor": ACTOR}, {"content": TEXT, "replace": obj({"old": TEXT, "new": ANY})}
+        "edit",
+        {"actor": ACTOR},
+        {
+            "slug": TEXT,
+            "target": _TARGET,
+            "content": TEXT,
+            "replace": obj({"old": TEXT, "new": ANY}),
+            "op": one_of(*get_args(EditOp)),
+            "patch": obj({}, {"old": TEXT, "new": ANY, "to": TEXT, "content": TEXT, "sql": TEXT}),
+            **_BY,
+        },
     ),
-    "forget": _event("forget", {"target": _TARGET, "mode": one_of("expire", "purge"), "actor": ACTOR}),
-    "confirm": _event("confirm", {"target": _TARGET, "actor": ACTOR, "door": TEXT}),
-    "resync": _event("resync", {"snapshot": mapping(ANY, "an object of file paths and their text")}),
-    "session_break": _event("session_break", {}, {"harness": TEXT, "persist": BOOLEAN}),
+    "forget": _event(
+        "forget",
+        {"target": _TARGET, "mode": one_of("expire", "purge", "lift"), "actor": ACTOR},
+        {"challenge": CHALLENGE, **_BY},
+    ),
+    "confirm": _event(
+        "confirm",
+        {"target": _TARGET, "actor": ACTOR, "door": TEXT},
+        {
+            "op": one_of("confirm", "unconfirm", "release", "discard"),
+            "challenge": CHALLENGE,
+            **{name: schema for name, schema in _BY.items() if name != "door"},
+        },
+    ),
+    "resync": _event(
+        "resync",
+        {"snapshot": mapping(ANY, "an object of file paths and their text")},
+        {"op": one_of(*get_args(ResyncOp)), "actor": ACTOR, **_BY},
+    ),
+    "session_break": _event(
+        "session_break", {}, {"harness": TEXT, "persist": BOOLEAN, "jobs": BOOLEAN, "crash": BOOLEAN, **_BY}
+    ),
 }
 _LANGUAGE = string(
     "a BCP 47 language tag such as en, zh-Hant or und",
@@ -104,7 +170,7 @@ NATIVE_FIXTURE = Shape(
         {
             "schema_version": one_of(2),
             "fixture_id": FIXTURE_ID,
-            "suites": SUITES,
+            "suites": _suites(SUITE_NAMES),
             "category": TEXT,
             "stratum": one_of(*get_args(Stratum)),
             "language": _LANGUAGE,

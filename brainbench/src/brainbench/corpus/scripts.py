@@ -11,8 +11,10 @@ from brainbench.corpus.files import Document
 from brainbench.corpus.formats import is_native, listed
 from brainbench.corpus.times import utc
 from brainbench.model import (
+    DOORS_OF,
     PUSH_SUITES,
     SUITE_NAMES,
+    By,
     Capability,
     Confirm,
     Edit,
@@ -221,24 +223,69 @@ def _scripted(fact: Mapping[str, Any]) -> ScriptedFact:
 def _event(event: Mapping[str, Any]) -> Event:
     event_id = whole(event["event_id"]) or 0
     ts = utc(event["ts"]) if "ts" in event else None
-    source = event.get("source")
+    source, by, name = event.get("source"), _by(event), event.get("as")
     match event["kind"]:
         case "turn":
             return Turn(event_id, event["role"], event["text"], ts, source, event.get("speaker"))
         case "write":
             return _write(event)
         case "edit":
-            replace = event.get("replace")
-            change = None if replace is None else (replace["old"], replace["new"])
-            return Edit(event_id, event["slug"], event["actor"], event.get("content"), change, ts, source)
+            return _edit(event)
         case "forget":
-            return Forget(event_id, _target(event), event["mode"], event["actor"], ts, source)
+            challenge = event.get("challenge", "absent")
+            return Forget(
+                event_id, _target(event), event["mode"], event["actor"], ts, source, by, name, challenge=challenge
+            )
         case "confirm":
-            return Confirm(event_id, _target(event), event["actor"], event["door"], ts, source)
+            op, challenge = event.get("op", "confirm"), event.get("challenge", "absent")
+            target, actor, door = _target(event), event["actor"], event["door"]
+            return Confirm(event_id, target, actor, door, ts, source, by, name, op=op, challenge=challenge)
         case "resync":
-            return Resync(event_id, tuple(sorted(event["snapshot"].items())), ts, source)
+            files = tuple(sorted(event["snapshot"].items()))
+            return Resync(event_id, files, ts, source, by, name, op=event.get("op", "git"))
         case _:
-            return SessionBreak(event_id, event.get("harness"), event.get("persist", False), ts, source)
+            breaks = {key: event.get(key, False) for key in ("persist", "jobs", "crash")}
+            return SessionBreak(event_id, event.get("harness"), ts=ts, source=source, **breaks)
+
+
+def _by(event: Mapping[str, Any]) -> By | None:
+    """Who does it, where the event says more than the actor."""
+    if "door" not in event and "principal" not in event:
+        return None
+    actor = event.get("actor", "owner")
+    door = event.get("door", DOORS_OF[actor])
+    return By(actor, door, event.get("principal", principal_of(actor, door)))
+
+
+def principal_of(actor: str, door: str) -> str:
+    """Who that is where nobody is named.
+
+    >>> principal_of("owner", "tty"), principal_of("agent", "mcp"), principal_of("external", "connector:mail")
+    ('owner', 'agent:agent', 'connector:mail')
+    """
+    if actor == "owner":
+        return "owner"
+    return "agent:agent" if actor == "agent" else f"connector:{door.partition(':')[2] or 'outside'}"
+
+
+def _edit(event: Mapping[str, Any]) -> Edit:
+    patch = event.get("patch", {})
+    change = event.get("replace") or (patch if "old" in patch else None)
+    return Edit(
+        event_id=whole(event["event_id"]) or 0,
+        slug=event.get("slug"),
+        actor=event["actor"],
+        content=event.get("content", patch.get("content")),
+        replace=None if change is None else (change["old"], change.get("new", "")),
+        ts=utc(event["ts"]) if "ts" in event else None,
+        source=event.get("source"),
+        by=_by(event),
+        name=event.get("as"),
+        target=_target(event) if "target" in event else None,
+        op=event.get("op"),
+        to=patch.get("to"),
+        sql=patch.get("sql"),
+    )
 
 
 def _write(event: Mapping[str, Any]) -> Write:
@@ -251,8 +298,17 @@ def _write(event: Mapping[str, Any]) -> Write:
         claims=tuple(listed(event, "claims")),
         ts=utc(event["ts"]) if "ts" in event else None,
         source=event.get("source"),
+        by=_by(event),
+        name=event.get("as"),
+        origin=event.get("origin"),
+        entity=event.get("entity"),
+        attribute=event.get("attribute"),
+        replaces=event.get("replaces"),
+        valid_from=utc(event["valid_from"]) if "valid_from" in event else None,
+        lineage=tuple(listed(event, "lineage")),
+        part=event.get("part"),
     )
 
 
 def _target(event: Mapping[str, Any]) -> Target:
-    return Target(**event["target"])
+    return Target(**{"name" if key == "as" else key: value for key, value in event["target"].items()})

@@ -13,6 +13,7 @@ from brainbench.corpus.manifest import FILE_NAME
 from brainbench.datasets import BRAIN_MAKERS
 from brainbench.datasets.core_gen.universe import digest
 from brainbench.errors import CorpusError, Fault
+from brainbench.replay.acting import is_acted
 from brainbench.replay.brains import Brain, encoded
 from brainbench.systems.fence import RUNS
 
@@ -70,7 +71,8 @@ def _laid(
         file = place / f"{number}.pages"
         pages = made(corpus.manifest, name)
         file.write_bytes(encoded(pages))
-        yield name, Brain(f"large-{number}", str(file), seconds(len(pages)))
+        settled = any(f.universe == name and is_acted(f) for f in corpus.fixtures)
+        yield name, Brain(f"large-{number}", str(file), seconds(len(pages)), settled=settled)
 
 
 def _fault(name: str, reason: str) -> CorpusError:

@@ -35,6 +35,7 @@ from brainbench.evidence.compare import (
 from brainbench.evidence.outcome import Breach, Mode, Outcome, Reason
 from brainbench.evidence.profile import Floor, Profile
 from brainbench.metrics import METRICS, Count, Ratio
+from brainbench.model import ITEM_SUITES
 from brainbench.suites import Cell
 
 SHORTEST = 20
@@ -263,12 +264,24 @@ def _zeros(cell: Cell, zero: frozenset[str]) -> StoredCell:
 
 def floor_breaches(profile: Profile, baseline: Baseline) -> Iterator[Breach]:
     """Every floor that a stored run does not reach. A stratum that asks nothing has no floor."""
+    yield from _unmeasured(profile, baseline)
     for key, cell in baseline.cells.items():
         seam = key.split("/")[-2]
         for stratum, part in _parts(baseline.corpus_kind, cell):
             for floor in profile.floors.get((baseline.corpus_kind, stratum), ()):
                 if floor.seam in ("", seam):
                     yield from _below(key, stratum, part, floor)
+
+
+def _unmeasured(profile: Profile, baseline: Baseline) -> Iterator[Breach]:
+    """What a profile names of an item suite and a scored cell of that did not measure: n/a must not pass for good."""
+    named = profile.zero | {floor.metric for floors in profile.floors.values() for floor in floors}
+    for key, cell in baseline.cells.items():
+        suite = key.rpartition("/")[2]
+        for name in sorted(named) if suite in ITEM_SUITES else ():
+            if METRICS[name].suite == suite and cell.metrics.get(name) is None:
+                detail = "nothing was measured; the profile names it"
+                yield Breach(key, name, Fraction(0), None, detail, Reason.THRESHOLD)
 
 
 def _parts(kind: CorpusKind, cell: StoredCell) -> Iterator[tuple[str, Part]]:

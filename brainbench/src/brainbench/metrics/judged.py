@@ -93,12 +93,38 @@ class JudgedExtraction:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """What one item of gold gave for one metric: `n` is what it adds to the count, or 1 where it is as the metric says.
+
+    `failed` says whether that is wrong. `wanted` and `seen` tell it in words; `error` says why nothing was seen.
+    """
+
+    item: str
+    metric: str
+    n: int
+    failed: bool
+    wanted: str = ""
+    seen: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Something that is known beforehand, so that a bench that does not see it sees nothing."""
+
+    item: str
+    what: str
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """All that was judged of some fixtures for one suite.
 
     `strays` names events that went wrong though nothing was asked of them, such as a write that later turns build on.
     `leaks` names what crossed from a foreign source; `scoped` says whether there was a foreign source to leak from.
-    `capacity` is how many pages the seam lets a system inject on one turn.
+    `capacity` is how many pages the seam lets a system inject on one turn. `unasked` names items that are not
+    applicable for want of a capability.
     """
 
     turns: tuple[JudgedTurn, ...] = ()
@@ -109,6 +135,10 @@ class Judged:
     scoped: bool = False
     capacity: int = 0
     extractions: tuple[JudgedExtraction, ...] = ()
+    items: tuple[JudgedItem, ...] = ()
+    controls: tuple[Control, ...] = ()
+    unasked: tuple[tuple[str, str], ...] = ()
+    """(item, the capability that it needs)"""
 
 
 def pooled(parts: Iterable[Judged]) -> Judged:
@@ -123,4 +153,7 @@ def pooled(parts: Iterable[Judged]) -> Judged:
         scoped=any(p.scoped for p in every),
         capacity=max((p.capacity for p in every), default=0),
         extractions=tuple(chain.from_iterable(p.extractions for p in every)),
+        items=tuple(chain.from_iterable(p.items for p in every)),
+        controls=tuple(chain.from_iterable(p.controls for p in every)),
+        unasked=tuple(chain.from_iterable(p.unasked for p in every)),
     )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby, islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 import rfc8785
 
 from brainbench.errors import SystemFailure
 from brainbench.model import (
+    ONCE,
     PUSH_SUITES,
     Ask,
     Capability,
@@ -36,9 +38,11 @@ from brainbench.model import (
     RunContext,
     SeamConfig,
     SessionBreak,
+    Sight,
     Turn,
     Write,
 )
+from brainbench.replay.acting import Acting, claimed, is_acted, lacking, needs_place
 from brainbench.seams import Codec, load_codec, seam_named
 from brainbench.systems import System
 from brainbench.systems.answers import plain, told_facts, what_happened
@@ -73,6 +77,8 @@ def estimated_tokens(text: str) -> int:
 
 def missing_capabilities(fixture: Fixture, can: frozenset[Capability]) -> tuple[str, ...]:
     """What the fixture requires and a system that `can` do this does not claim, sorted."""
+    if is_acted(fixture):
+        return lacking(fixture, can)
     needs = set(fixture.requires)
     writes = [*fixture.setup, *(e for e in fixture.events if isinstance(e, Write))]
     needs |= {Capability.PAGE_WRITE for w in writes if w.via == "page"}
@@ -95,6 +101,8 @@ def replay(
     missing = missing_capabilities(fixture, system.can)
     if missing:
         return replace(played, missing=missing)
+    if is_acted(fixture):
+        return _acted(played, system, seam, fixture, run, brain)
     try:
         fill(system, fixture, run, brain)
     except TooSlow:
@@ -112,6 +120,28 @@ def replay(
     return replace(played, observations=observations, facts=facts)
 
 
+def _acted(
+    played: Replayed, system: System, seam: SeamConfig, fixture: Fixture, run: RunContext, brain: LargeBrain | None
+) -> Replayed:
+    """The same for a script of acts. Where its files matter the memory is opened in the directory of the run."""
+    can = claimed(system.can)
+    played = replace(played, can=tuple(sorted(can)), protected=run.protected)
+    try:
+        (system.reopen if Capability.REOPEN in can and needs_place(fixture) else system.open)(run)
+        if brain is not None:
+            system.tell_time(FIRST_TIME)
+            brain.pour(system, fixture.active_source)
+        system.tell_time(_first_time(fixture))
+        acting = Acting(system, seam, fixture, run, _first_time(fixture))
+        sights = tuple(acting.sights(_later))
+    except TooSlow:
+        raise
+    except Exception as error:
+        return replace(played, seed_failure=what_happened(error))
+    asks = bool(set(fixture.suites) - set(ONCE))
+    return replace(played, sights=sights, later=tuple(acting.later()) if asks else ())
+
+
 def fill(system: System, fixture: Fixture, run: RunContext, brain: LargeBrain | None = None) -> None:
     """Open the system's memory and put into it what the fixture starts with. Whatever goes wrong there is raised."""
     system.open(run)
@@ -123,22 +153,49 @@ def fill(system: System, fixture: Fixture, run: RunContext, brain: LargeBrain | 
 
 
 def observations_hash(replays: Iterable[Replayed]) -> str:
-    """SHA-256 over all that was seen, whatever the order of playing. Latency and free error text are left out."""
+    """SHA-256 over all that was seen, whatever the order of playing.
+
+    Latency, free error text, the files of a memory and the numbers that it draws by lot are left out.
+    """
     digest = hashlib.sha256()
-    lines = sorted(rfc8785.dumps(msgspec.to_builtins(_comparable(r))) for r in replays)
+    lines = sorted(rfc8785.dumps(_comparable(r)) for r in replays)
     for line in lines:
         digest.update(line + b"\n")
     return digest.hexdigest()
 
 
-def _comparable(replayed: Replayed) -> Replayed:
-    return replace(
+_NONCE = re.compile(r'nonce="[^"]*"')
+
+
+def _comparable(replayed: Replayed) -> dict[str, Any]:
+    told = replace(
         replayed,
         seed_failure="failed" if replayed.seed_failure else None,
         observations=tuple(
             replace(o, latency_ms=0.0, error="error" if o.error else None) for o in replayed.observations
         ),
+        sights=tuple(_comparable_sight(sight) for sight in replayed.sights),
+        later=tuple(
+            replace(heard, text=_NONCE.sub("", heard.text), error="error" if heard.error else None)
+            for heard in replayed.later
+        ),
     )
+    found: dict[str, Any] = msgspec.to_builtins(told)
+    if not is_told_of_acts(replayed):
+        for name in ("can", "protected", "sights", "later"):
+            del found[name]
+    return found
+
+
+def is_told_of_acts(replayed: Replayed) -> bool:
+    """Whether a replay is of a script of acts."""
+    return bool(replayed.sights or replayed.later or replayed.protected)
+
+
+def _comparable_sight(sight: Sight) -> Sight:
+    shown = tuple(replace(s, error="error" if s.error else None) for s in sight.shown)
+    reply = None if sight.reply is None else replace(sight.reply, why="")
+    return replace(sight, before=b"", after=b"", error="error" if sight.error else None, shown=shown, reply=reply)
 
 
 def _set_up(system: System, fixture: Fixture) -> None:
@@ -337,7 +394,7 @@ class _Play:
         if isinstance(event, Write):
             _seed(self.system, event, source)
         elif isinstance(event, Edit):
-            self.system.edit_page(PageIn(source, event.slug, self._edited(event, source), event.actor, event.ts))
+            self.system.edit_page(PageIn(source, event.slug or "", self._edited(event, source), event.actor, event.ts))
         else:
             raise SystemFailure(f"no seam plays a {type(event).__name__.lower()} event yet")
         return Observation(event.event_id, "write")
@@ -345,7 +402,7 @@ class _Play:
     def _edited(self, event: Edit, source: str) -> str:
         if event.content is not None:
             return event.content
-        before = self.system.read_page(source, event.slug)
+        before = self.system.read_page(source, event.slug or "")
         old, new = event.replace or ("", "")
         if before is None or old not in before:
             raise SystemFailure(f"page {event.slug!r} does not hold the text that the edit replaces")

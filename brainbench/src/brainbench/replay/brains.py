@@ -28,13 +28,14 @@ class Brain:
     """A large brain as a worker is told of it: an opaque name, the file with its pages, and the time for filling it.
 
     A system may spend `seconds` on writing its pages, all fixtures together that one worker plays. `filled` holds what
-    a twin of the system handed over, by source.
+    a twin of the system handed over, by source. Once it is written, a `settled` one is let finish what that left.
     """
 
     name: str
     file: str
     seconds: float
     filled: Mapping[str, Snapshot] = field(default_factory=dict)
+    settled: bool = False
 
     def snapshot(self, source: str) -> str:
         """What a system calls its snapshot of this brain as the pages of `source`."""
@@ -102,6 +103,8 @@ class Filling:
             self._spent = before + time.monotonic() - started
             if self._spent > self._limit:
                 raise TooSlow(self._too_slow(done + len(pages)))
+        if self._brain.settled:
+            system.settle()
 
     def _too_slow(self, done: int) -> str:
         rounds = "" if self._rounds == 1 else f"; it was filled {self._rounds - 1} times before, see System.keep"

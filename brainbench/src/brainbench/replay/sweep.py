@@ -223,7 +223,7 @@ def _unplayed(task: Task, reason: str) -> Replayed:
     """A replay of errors; of a fixture that does not apply, one that says so."""
     missing = missing_capabilities(task.fixture, task.can)
     replayed = unplayed(task, reason)
-    return replace(replayed, observations=(), missing=missing) if missing else replayed
+    return replace(replayed, observations=(), sights=(), later=(), missing=missing) if missing else replayed
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -35,8 +36,10 @@ from brainbench.model import (
     SessionBreak,
     SourceDecl,
     Turn,
+    Write,
 )
-from brainbench.replay import FIRST_TIME, replay
+from brainbench.replay import FIRST_TIME, acting, replay
+from brainbench.replay.acting import is_acted
 from brainbench.replay.admission import problems
 from brainbench.replay.brains import Brain, Filling
 from brainbench.replay.processes import children, limit_files, peak_mb, remove
@@ -74,6 +77,7 @@ class Task:
     alone: bool = False
     brain: Brain | None = None
     door: ModelDoor | None = None
+    protected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def blind(task: Task) -> Task:
     fixture = task.fixture
     names = {name: str(number) for number, (name, _) in enumerate(fixture.declares)}
     hidden = replace(
-        fixture,
+        _unnamed(fixture),
         fixture_id=task.run_id,
         file="",
         category="",
@@ -106,6 +110,29 @@ def blind(task: Task) -> Task:
     return replace(task, fixture=hidden)
 
 
+def _unnamed(fixture: Fixture) -> Fixture:
+    """The fixture with other names for its things: what they are called may tell what they are."""
+    events = (*fixture.setup, *fixture.events)
+    named = [name for e in events if (name := getattr(e, "name", None)) is not None]
+    if not named:
+        return fixture
+    other = {name: f"thing {n}" for n, name in enumerate(named)}
+
+    def renamed(event: Any) -> Any:
+        changed: dict[str, Any] = {}
+        if getattr(event, "name", None) is not None:
+            changed["name"] = other[event.name]
+        target = getattr(event, "target", None)
+        if target is not None and target.name is not None:
+            changed["target"] = replace(target, name=other[target.name])
+        if isinstance(event, Write):
+            changed["replaces"] = other[event.replaces] if event.replaces else None
+            changed["lineage"] = tuple(other[name] for name in event.lineage)
+        return replace(event, **changed) if changed else event
+
+    return replace(fixture, setup=tuple(map(renamed, fixture.setup)), events=tuple(map(renamed, fixture.events)))
+
+
 def _pushed(suites: Iterable[str]) -> tuple[str, ...]:
     """The suites, without telling whether one or both of those about pushed pages judge."""
     found = set(suites)
@@ -114,13 +141,18 @@ def _pushed(suites: Iterable[str]) -> tuple[str, ...]:
 
 def unplayed(task: Task, reason: str) -> Replayed:
     """A replay in which every event is an error: it stays in each denominator and scores nothing."""
+    replayed = Replayed(task.fixture.fixture_id, task.system, task.seam.name)
+    if is_acted(task.fixture):
+        sights, later = acting.unplayed(task.fixture, reason)
+        can = tuple(sorted(acting.claimed(task.can)))
+        return replace(replayed, can=can, protected=task.protected, sights=sights, later=later)
     seen: list[Observation] = []
     for event in task.fixture.events:
         if isinstance(event, Turn) and event.role == "user":
             seen.append(Observation(event.event_id, "turn", error=reason))
         elif isinstance(event, SessionBreak) and event.persist:
             seen.append(Observation(event.event_id, "persist", error=reason))
-    return Replayed(task.fixture.fixture_id, task.system, task.seam.name, observations=tuple(seen))
+    return replace(replayed, observations=tuple(seen))
 
 
 _open_systems: dict[str, System] = {}
@@ -210,7 +242,9 @@ def opened(name: str) -> System:
 def _play(task: Task, system: System) -> Replayed:
     directory = tempfile.mkdtemp(dir=_worker_directory)
     fixture = task.fixture
-    run = RunContext(task.run_id, fixture.sources, fixture.active_source, directory, task.seed, task.door)
+    run = RunContext(
+        task.run_id, fixture.sources, fixture.active_source, directory, task.seed, task.door, task.protected
+    )
     try:
         return replay(system, task.seam, fixture, run, _filling(task))
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -12,8 +12,11 @@ import msgspec
 from brainbench.corpus import Corpus
 from brainbench.errors import IncompatibleError
 from brainbench.gold import EventGold, Gold
-from brainbench.model import PUSH_SUITES, FactRow, Fixture, Observation, Replayed
+from brainbench.metrics import JudgedItem
+from brainbench.model import ITEM_SUITES, PUSH_SUITES, FactRow, Fixture, Observation, Replayed
 from brainbench.report.wording import clean
+from brainbench.seams import SEAMS
+from brainbench.suites import SUITES
 from brainbench.suites.matching import says
 from brainbench.suites.scripts import Scene, declares, scenes, session_observations, turn_observations, user_scenes
 
@@ -48,6 +51,7 @@ class _Meta(msgspec.Struct):
 
 class _Receipt(msgspec.Struct):
     include_holdout: bool
+    seed: int = 42
 
 
 class _Row(msgspec.Struct):
@@ -122,9 +126,14 @@ def failures(
     Without `replays` only what stands in the result is told of what came.
     """
     told: dict[tuple[Any, ...], list[str]] = {}
+    acts: dict[tuple[Any, ...], list[str]] = {}
     places: dict[str, Mapping[str, Place]] = {}
     seen = _Seen(run, replays)
     for cell in cells:
+        if cell.suite in ITEM_SUITES:
+            for failure in _acts(cell, corpus, gold, seen):
+                acts.setdefault((failure.system, failure.suite, failure.item, failure), []).append(cell.harness)
+            continue
         there = places.setdefault(cell.suite, _places(corpus, cell.suite))
         for item in cell.failed_items:
             name, detail = _split(item)
@@ -140,8 +149,46 @@ def failures(
         Failure(system, suite, item, s.fixture_id, _number(s), tuple(through), s.turn.text, wanted, brought, error)
         for (system, suite, item, s, wanted, brought, error), through in told.items()
     ]
+    found += [replace(key[-1], harnesses=tuple(through)) for key, through in acts.items()]
     order = {(cell.system, cell.suite): number for number, cell in enumerate(reversed(run.meta.native.cells))}
     return sorted(found, key=lambda failure: -order[failure.system, failure.suite])
+
+
+def _acts(cell: FailedCell, corpus: Corpus, gold: Mapping[str, Gold], seen: _Seen) -> Iterator[Failure]:
+    """The failed items of a script of acts, judged once more where what was seen is at hand."""
+    fixtures = {fixture.fixture_id: fixture for fixture in corpus.fixtures}
+    suite, judged = SUITES[cell.suite], dict[str, Mapping[str, JudgedItem]]()
+    for item in cell.failed_items:
+        name = item.split("/", 1)[0]
+        if name not in fixtures:
+            raise IncompatibleError(f"{item}: stands in the result and not in this corpus")
+        fixture = fixtures[name]
+        replayed = seen.replayed(cell, fixture)
+        if name not in judged:
+            shown = replayed or Replayed(name, cell.system, cell.harness)
+            items = suite.judge(fixture, gold[name], shown, SEAMS[cell.harness]).items
+            judged[name] = {one.item: one for one in items}
+        found = judged[name].get(item)
+        event = item.split("/", 2)[1]
+        yield Failure(
+            *(cell.system, cell.suite, item, name),
+            event=int(event) if event.lstrip("-").isdigit() else 0,
+            harnesses=(),
+            said=_said(fixture, event),
+            wanted=(found.wanted,) if found is not None and found.wanted else (),
+            brought=found.seen if found is not None and replayed is not None else None,
+            error=found.error if found is not None and replayed is not None else None,
+        )
+
+
+def _said(fixture: Fixture, event: str) -> str:
+    """The act at which an item is judged, in a few words."""
+    act = next((e for e in fixture.events if str(e.event_id) == event), None)
+    if act is None:
+        return "the end of the script"
+    kind = type(act).__name__.lower()
+    words = getattr(act, "content", None) or getattr(act, "sql", None) or getattr(act, "mode", None) or ""
+    return f"{kind}: {words}" if words else kind
 
 
 def _split(item: str) -> tuple[str, str]:
@@ -169,13 +216,14 @@ class _Seen:
     def __init__(self, run: StoredRun, replays: Sequence[Replayed] | None) -> None:
         self.first = run.meta.system
         self.rows = {(row.harness, f"{row.fixture_id}/{row.turn_id}"): row.injected_slugs for row in run.turn_rows}
-        self.replays = {(r.system, r.seam, r.fixture_id): r for r in replays or ()}
+        self.replays = {(r.system, r.seam, r.fixture_id, r.protected): r for r in replays or ()}
         self.harnesses = list(dict.fromkeys(cell.harness for cell in run.meta.native.cells))
 
     def replayed(self, cell: FailedCell, fixture: Fixture) -> Replayed | None:
         """The fixture as it was played for the cell: of one that is shared, through the first seam."""
         through = self.harnesses if cell.shared else [cell.harness]
-        found = (self.replays.get((cell.system, harness, fixture.fixture_id)) for harness in through)
+        protected = SUITES[cell.suite].protected
+        found = (self.replays.get((cell.system, harness, fixture.fixture_id, protected)) for harness in through)
         return next((replayed for replayed in found if replayed is not None), None)
 
     def ids(self, cell: FailedCell, item: str) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from brainbench.evidence import Scoreboard
 from brainbench.evidence.outcome import Outcome
 from brainbench.metrics import Count, Mean, Measured, Ratio, four_decimals, wilson
+from brainbench.model import V1_SUITES
 from brainbench.report.ties import tie_groups
 from brainbench.suites import Cell
 
@@ -90,7 +91,8 @@ def why(cell: Cell) -> str:
         return clean(cell.reason or ", ".join(cell.not_applicable) or "nothing to ask")
     if cell.status != "scored":
         return trouble(cell)
-    remarks = ["one write-back, shared by all harnesses"] if cell.shared else []
+    once = "one write-back" if cell.suite in V1_SUITES else "judged once"
+    remarks = [f"{once}, shared by all harnesses"] if cell.shared else []
     if cell.not_applicable:
         remarks.append(f"{len(cell.not_applicable)} fixtures n/a (the system lacks {lacking(cell)})")
     if cell.errors:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Protocol
 
 from brainbench.errors import UsageError
-from brainbench.model import Ask, Budget, Injection, SeamConfig
+from brainbench.model import ONCE, Ask, Budget, Injection, SeamConfig
 from brainbench.systems import System
 
 SEAMS: Mapping[str, SeamConfig] = {
@@ -54,7 +54,7 @@ SEAMS: Mapping[str, SeamConfig] = {
             budget=Budget(pages=3),
             window=1,
             roles=("user",),
-            suites=("write-back", "continuity"),
+            suites=("write-back", "continuity", *ONCE),
             deviations=("search with the turn's text; know-to-ask and push do not apply",),
         ),
     )

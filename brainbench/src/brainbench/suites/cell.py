@@ -83,6 +83,8 @@ class Suite:
     judge: Callable[[Fixture, Gold, Replayed, SeamConfig], Judged]
     tally: Callable[[Judged], Tally]
     shared: bool = False
+    protected: bool = False
+    """Whether it is played with the system's settings that hold back instead of marking."""
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from brainbench.gold import Gold
-from brainbench.metrics import Judged, pooled
-from brainbench.model import Capability, Fixture, Replayed, SeamConfig, SeamKind
+from brainbench.metrics import Control, Judged, pooled
+from brainbench.model import DOORS_OF, V1_SUITES, Capability, Fixture, Replayed, SeamConfig, SeamKind, Write
 from brainbench.suites.cell import Cell, Slice, Suite
 
 Played = tuple[Fixture, Gold, Replayed]
@@ -22,6 +22,16 @@ _DIMENSIONS: Mapping[str, Callable[[Fixture], str]] = {
     "language": lambda fixture: fixture.language,
     "universe": lambda fixture: fixture.universe or "none",
 }
+
+
+def _channel(fixture: Fixture) -> str:
+    """The doors by which others than the owner write in a script, or "owner" where nobody else does."""
+    doors = {
+        e.by.door if e.by is not None else DOORS_OF[e.actor]
+        for e in fixture.events
+        if isinstance(e, Write) and e.actor != "owner"
+    }
+    return ", ".join(sorted(doors)) or "owner"
 
 
 def judge(
@@ -74,7 +84,11 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
     every = pooled(j for _, j in judged)
     tally = suite.tally(every)
     errors, events = tally.errors + len(every.strays), tally.events + len(every.strays)
-    invalid = errors * 100 > MOST_ERRORS * events
+    blind = _blind(every.controls)
+    if not events and every.unasked:
+        needs = sorted({capability for _, capability in every.unasked})
+        return replace(head, status="not_applicable", reason=f"the system lacks {', '.join(needs)}")
+    invalid = errors * 100 > MOST_ERRORS * events or blind
     return replace(
         head,
         status="invalid" if invalid else "scored",
@@ -85,9 +99,27 @@ def _scored(head: Cell, suite: Suite, seam: SeamConfig, seeded: Sequence[Played]
         failed_items=tuple(sorted(tally.failed)),
         errors=errors,
         events=events,
-        reason=_trouble(errors, events, seeded) if errors else "",
+        reason="; ".join(filter(None, (_trouble(errors, events, seeded) if errors else "", blind))),
+        not_applicable=(*head.not_applicable, *sorted({item for item, _ in every.unasked})),
+        lacking=dict(Counter(head.lacking) + Counter(capability for _, capability in every.unasked)),
         leaks=tuple(sorted(every.leaks)),
     )
+
+
+def _blind(controls: Sequence[Control]) -> str:
+    """What was known beforehand and not seen, where that is more than one in twenty: then nothing else was seen."""
+    lost = [control for control in controls if not control.held]
+    if len(lost) * 20 <= len(controls):
+        return ""
+    first = min(lost, key=lambda control: control.item)
+    return f"{len(lost)} of {len(controls)} controls failed; first: {first.what}, in {first.item}"
+
+
+def _errors(replayed: Replayed) -> Iterator[str]:
+    """Whatever went wrong while a fixture was played."""
+    yield from (seen.error for seen in replayed.observations if seen.error)
+    yield from (seen.error for seen in replayed.sights if seen.error)
+    yield from (seen.error for seen in replayed.later if seen.error)
 
 
 def _trouble(errors: int, events: int, played: Sequence[Played]) -> str:
@@ -96,7 +128,7 @@ def _trouble(errors: int, events: int, played: Sequence[Played]) -> str:
     What was only not asked any more, because of something that went wrong before, is no reason where there is another.
     """
     share = f"{errors} of {events} events went wrong"
-    every = [(o.error, f.fixture_id) for f, _, replayed in played for o in replayed.observations if o.error]
+    every = [(error, f.fixture_id) for f, _, replayed in played for error in _errors(replayed)]
     heard = Counter(words for words, _ in every)
     causes = {words: count for words, count in heard.items() if not words.startswith(UNASKED)} or heard
     if not causes:
@@ -113,7 +145,8 @@ def _trouble(errors: int, events: int, played: Sequence[Played]) -> str:
 def _slices(suite: Suite, judged: Sequence[tuple[Fixture, Judged]]) -> Mapping[str, Mapping[str, Slice]]:
     """The same counts by each of _DIMENSIONS."""
     found: dict[str, dict[str, Slice]] = {}
-    for dimension, value_of in _DIMENSIONS.items():
+    dimensions = _DIMENSIONS if suite.name in V1_SUITES else {**_DIMENSIONS, "channel": _channel}
+    for dimension, value_of in dimensions.items():
         values = sorted({value_of(fixture) for fixture, _ in judged})
         found[dimension] = {v: _slice(suite, [j for f, j in judged if value_of(f) == v]) for v in values}
     return found

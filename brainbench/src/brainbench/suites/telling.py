@@ -21,7 +21,7 @@ def pages_of(fixture: Fixture, replayed: Replayed) -> Mapping[str, tuple[str, ..
     for event in (*fixture.setup, *fixture.events):
         if isinstance(event, Write) and event.slug is not None:
             found.setdefault(event.slug, []).append(event.content)
-        elif isinstance(event, Edit):
+        elif isinstance(event, Edit) and event.slug is not None:
             found.setdefault(event.slug, []).append(event.content or " ".join(event.replace or ()))
     kept = [o.session_page for o in replayed.observations if o.session_page is not None]
     said = _said(fixture)

@@ -21,13 +21,19 @@ from brainbench.model import (
     Extraction,
     FactIn,
     FactRow,
+    ForgetIn,
     Injection,
     ItemIn,
     ItemRow,
     Message,
     PageIn,
+    Reply,
+    ResyncIn,
+    RowQuery,
     RunContext,
     SearchHit,
+    VouchIn,
+    WriteIn,
 )
 from brainbench.systems.access import Access
 
@@ -61,6 +67,20 @@ BREAKS: Mapping[str, str] = {
     "nothing-persisted": "brainbench.systems.broken:NothingPersisted",
     "pointers-only": "brainbench.systems.broken:PointersOnly",
     "one-source": "brainbench.systems.broken:OneSource",
+    "as-the-owner": "brainbench.systems.loosened:AsTheOwner",
+    "anybody-vouches": "brainbench.systems.loosened:AnybodyVouches",
+    "one-tier": "brainbench.systems.loosened:OneTier",
+    "unlabelled": "brainbench.systems.loosened:Unlabelled",
+    "unflagged": "brainbench.systems.loosened:Unflagged",
+    "closes-both": "brainbench.systems.loosened:ClosesBoth",
+    "ever-current": "brainbench.systems.loosened:EverCurrent",
+    "no-history": "brainbench.systems.loosened:NoHistory",
+    "hides-only": "brainbench.systems.loosened:HidesOnly",
+    "short-receipt": "brainbench.systems.loosened:ShortReceipt",
+    "unremembering": "brainbench.systems.loosened:Unremembering",
+    "open-gate": "brainbench.systems.loosened:OpenGate",
+    "holds-all": "brainbench.systems.loosened:HoldsAll",
+    "bare": "brainbench.systems.loosened:Bare",
 }
 """What can be put around any system: `degraded:bm25` is bm25 with the break of that name."""
 UNBOUNDED = frozenset({"full-context"})
@@ -242,6 +262,33 @@ class System:
         """All that a source holds, without what was deleted or superseded. (list)"""
         raise Unsupported("list")
 
+    def write_by(self, given: WriteIn) -> Reply:
+        """Keep what comes in by a door, and say what became of it; what it refuses is no error. (principals)"""
+        raise Unsupported("principals")
+
+    def rows(self, query: RowQuery) -> Sequence[ItemRow]:
+        """What stands on one of its surfaces, each thing with the tier under which it is shown. (trust_labels)"""
+        raise Unsupported("trust_labels")
+
+    def forget(self, asked: ForgetIn) -> Reply:
+        """Forget things, or let what was forgotten be said again, for whoever may; with a receipt. (forget)"""
+        raise Unsupported("forget")
+
+    def vouch(self, given: VouchIn) -> Reply:
+        """Take the owner's word on a thing where it is the owner's. (confirm)"""
+        raise Unsupported("confirm")
+
+    def resync(self, given: ResyncIn) -> Reply:
+        """Take in what stands elsewhere, as the door for that does. (resync)"""
+        raise Unsupported("resync")
+
+    def opening(self, source: str, goal: str) -> str:
+        """What a session with this goal is given to start with; "" for nothing. (context)"""
+        return ""
+
+    def jobs(self) -> None:
+        """Do what is done between sessions, as merging what was said. Nothing by default."""
+
     def hook_command(self, harness: str) -> Sequence[str]:
         """The argv that the product installs as this harness's prompt hook. (hook_process)"""
         raise Unsupported("hook_process")
@@ -281,6 +328,13 @@ _METHODS: Mapping[Capability, tuple[str, ...]] = {
     Capability.DELETE_ALL: ("delete_items",),
     Capability.LIST: ("list_items",),
     Capability.REOPEN: ("reopen",),
+    Capability.PRINCIPALS: ("write_by",),
+    Capability.TRUST_LABELS: ("rows",),
+    Capability.FORGET: ("forget",),
+    Capability.PURGE: ("forget",),
+    Capability.RECEIPTS: ("forget",),
+    Capability.CONFIRM: ("vouch",),
+    Capability.RESYNC: ("resync",),
 }
 """What a system that claims a capability must override."""
 

@@ -24,12 +24,19 @@ from brainbench.model import (
     Conversation,
     FactIn,
     FactRow,
+    ForgetIn,
     Injection,
     ItemIn,
     ItemRow,
     PageIn,
+    Receipt,
+    Reply,
+    ResyncIn,
+    RowQuery,
     RunContext,
     SearchHit,
+    VouchIn,
+    WriteIn,
 )
 from brainbench.systems import System
 from brainbench.systems.paged import PagedItems
@@ -107,6 +114,21 @@ class Null(System):
 
     def list_items(self, source: str) -> Sequence[ItemRow]:
         return ()
+
+    def write_by(self, given: WriteIn) -> Reply:
+        return Reply(given.slug or given.name)
+
+    def rows(self, query: RowQuery) -> Sequence[ItemRow]:
+        return ()
+
+    def forget(self, asked: ForgetIn) -> Reply:
+        return Reply(outcome="done", receipt=Receipt("nothing", "complete"))
+
+    def vouch(self, given: VouchIn) -> Reply:
+        return Reply(outcome="refused")
+
+    def resync(self, given: ResyncIn) -> Reply:
+        return Reply()
 
 
 class _Shelf:

@@ -156,7 +156,7 @@ def _faults(mapped: Mapped) -> list[str]:
     if mapped.memory.fresh == "clear" and not mapped.steps("clear"):
         faults.append('memory.fresh: "clear" needs a [clear] section with the tool that empties the memory')
     asked = {name: method for name, method in METHODS.items() if not method.hosted and not method.optional}
-    reached = {c for m in asked.values() if (c := m.capability)} | SAID
+    reached = {c for name, m in asked.items() if name in VARIABLES and (c := m.capability)} | SAID | {Capability.REOPEN}
     if odd := sorted(set(mapped.memory.can) - reached):
         faults.append(f"memory.can: holds {', '.join(odd)}; known here: {', '.join(sorted(reached))}")
     for name, method in asked.items():

@@ -6,6 +6,8 @@ Everything goes through the product's own doors: pages and conversations through
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import json
 import shutil
 import subprocess
@@ -13,35 +15,48 @@ import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import apsw
 
 import wellkept
-from brainbench.errors import SystemFailure, UsageError
+from brainbench.errors import SystemFailure, Unsupported, UsageError
 from brainbench.model import (
     Ask,
+    By,
     Capability,
+    Challenge,
     Conversation,
+    Door,
     Extraction,
     FactIn,
     FactRow,
+    ForgetIn,
     Injection,
     ItemIn,
     ItemRow,
     Message,
     ModelDoor,
     PageIn,
+    Receipt,
+    Reply,
+    ResyncIn,
+    RowQuery,
     RunContext,
     ScriptedFact,
     SearchHit,
+    VouchIn,
+    WriteIn,
 )
 from brainbench.systems import System
-from wellkept import hooks
-from wellkept.errors import NotFound, WellkeptError
+from brainbench.systems.terminal import END_OF_INPUT, Ran, at_a_terminal, by_a_pipe
+from wellkept import hooks, wire
+from wellkept.errors import InvalidInput, NotFound, Refused, ScopeDenied, WellkeptError
+from wellkept.forgetting import Files
 from wellkept.hooks import claude_code, codex, openclaw
 from wellkept.ingest import codex as rollouts
 from wellkept.memory import Memory
@@ -49,15 +64,19 @@ from wellkept.model import (
     FACT_KINDS,
     Budget,
     CandidateFact,
+    Channel,
     Fact,
     FactKind,
+    HeldWrite,
     Hit,
     Item,
     Page,
     SearchMode,
     SearchOptions,
     Told,
+    Trust,
     Writer,
+    WriteReceipt,
 )
 from wellkept.model import Message as Said
 from wellkept.providers import Embedder, Segment
@@ -66,6 +85,8 @@ from wellkept.providers.scripted import ScriptedExtractor
 from wellkept.recall import DEGRADED, OFF
 from wellkept.settings import load_settings
 from wellkept.storage import Store, open_store
+from wellkept.trust.admission import Modes
+from wellkept.trust.passphrase import Passphrase
 
 DEADLINE_MS = 10_000
 """What the bench grants hook, socket and daemon, so that a busy machine changes no observation."""
@@ -128,6 +149,18 @@ class Wellkept(System):
             Capability.SUPERSEDE,
             Capability.AS_OF,
             Capability.REOPEN,
+            Capability.PRINCIPALS,
+            Capability.TRUST_LABELS,
+            Capability.HISTORY,
+            Capability.FORGET,
+            Capability.PURGE,
+            Capability.RECEIPTS,
+            Capability.CONFIRM,
+            Capability.RESYNC,
+            Capability.STORAGE_DIR,
+            Capability.RAW_STORE,
+            Capability.WRITE_GATE,
+            Capability.CONNECTOR,
         }
     )
 
@@ -136,6 +169,9 @@ class Wellkept(System):
 
     def __init__(self) -> None:
         self._home = Path()
+        self._shelf: Path | None = None
+        self._backup: dict[str, list[Page | Fact]] = {}
+        self._protected = self._strict = False
         self._lent = False
         self._store: Store | None = None
         self._daemon: _Daemon | None = None
@@ -156,7 +192,7 @@ class Wellkept(System):
             self._leftover = True
         else:
             self._store.reset()
-        self._source = run.active_source
+        self._source, self._protected, self._strict = run.active_source, run.protected, False
         self._door, self._heard = run.door, None
 
     def attach(self, place: str | None) -> None:
@@ -176,11 +212,17 @@ class Wellkept(System):
             raise UsageError(f"--store: {settings.database} cannot be read: {error}") from None
 
     def keep(self, name: str) -> None:
-        _copy(self._home / "memory.db", self._home / f"{name}.kept")
+        _copy(self._home / "memory.db", self._snapshot(name))
         self._filled = True
 
+    def _snapshot(self, name: str) -> Path:
+        """Where a snapshot is kept: beside every memory, so that it is no part of one."""
+        if self._shelf is None:
+            self._shelf = Path(tempfile.mkdtemp(prefix="wk-kept-"))
+        return self._shelf / f"{name}.kept"
+
     def restore(self, name: str) -> bool:
-        kept = self._home / f"{name}.kept"
+        kept = self._snapshot(name)
         if not kept.exists():
             return False
         self._become(kept)
@@ -188,21 +230,21 @@ class Wellkept(System):
         return True
 
     def hand_over(self, name: str) -> Path | None:
-        return self._home / f"{name}.kept"
+        return self._snapshot(name)
 
     def take_over(self, name: str, file: Path) -> bool:
-        shutil.copyfile(file, self._home / f"{name}.kept")
+        shutil.copyfile(file, self._snapshot(name))
         return True
 
     def _undo_leftover(self) -> None:
         """What a large brain left is cleared away once an empty memory is needed, not where another brain comes."""
         if self._leftover:
-            self._become(self._home / "empty.kept")
+            self._become(self._snapshot("empty"))
             self._filled = False
 
     def _become(self, kept: Path) -> None:
         """Be as a kept file is. Where a daemon has the store open too, that is one more transaction to both."""
-        self._leftover = False
+        self._leftover = self._strict = False
         if self._daemon is None:
             if self._store is not None:
                 self._store.close()
@@ -213,6 +255,13 @@ class Wellkept(System):
             self._memory.store.index.forget_views()
 
     def close(self) -> None:
+        self._shut()
+        if self._shelf is not None and not self._lent:
+            shutil.rmtree(self._shelf, ignore_errors=True)
+            self._shelf = None
+        self._lent = False
+
+    def _shut(self) -> None:
         if self._daemon is not None:
             self._daemon.stop()
             self._daemon = None
@@ -221,13 +270,17 @@ class Wellkept(System):
             self._store = None
             if not self._lent:
                 shutil.rmtree(self._home, ignore_errors=True)
-            self._lent = False
+                shutil.rmtree(self._owners, ignore_errors=True)
 
     def reopen(self, run: RunContext) -> None:
-        self.close()
+        self._shut()
+        self._filled = self._leftover = False
         self._home, self._lent = Path(run.directory), True
+        # What is opened again needs the same key, so that it stays until nobody can open it any more.
+        atexit.register(shutil.rmtree, self._owners, ignore_errors=True)
         self._store = open_store("sqlite", self._home / "memory.db")
         self._source, self._door, self._heard = run.active_source, run.door, None
+        self._protected, self._strict = run.protected, False
 
     def tell_time(self, now: str) -> None:
         self._now = now
@@ -237,7 +290,35 @@ class Wellkept(System):
         self._undo_leftover()
         if self._store is None:
             raise SystemFailure("the store is not open")
-        return Memory(self._store, embedder=packaged_once, arms_off=self.arms_off)
+        files = Files(self._home, self._home / "memory.db")
+        memory = Memory(self._store, embedder=packaged_once, arms_off=self.arms_off, key=lambda make: _KEY, files=files)
+        if not self._strict:
+            self._strict = True
+            self._set_gate(memory)
+        return memory
+
+    def _set_gate(self, memory: Memory) -> None:
+        """Make the gate as strict as the run wants it, as its owner would: where other processes read it too."""
+        wanted = _PROTECTED if self._protected else Modes()
+        kept = asdict(Modes().tightened(memory.store.holding.modes()))
+        for name, value in asdict(wanted).items():
+            if kept[name] != value:
+                memory.set_mode(name, value)
+
+    @property
+    def _owners(self) -> Path:
+        """The home of the owner of this memory: never in the memory's own directory, and the same once reopened."""
+        name = hashlib.sha256(str(self._home).encode()).hexdigest()[:12]
+        return Path(tempfile.gettempdir()) / f"wk-owner-{name}"
+
+    def _keyring(self) -> Path:
+        """The file of the owner's key, for the processes that are the product's own."""
+        self._owners.mkdir(mode=0o700, exist_ok=True)
+        file = self._owners / "trust.key"
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_bytes(_KEY)
+        return file
 
     @property
     def _clock(self) -> datetime:
@@ -380,6 +461,158 @@ class Wellkept(System):
     def parse_transcript(self, harness: str, data: bytes) -> Sequence[Message] | None:
         return [Message(m.role, m.text) for m in rollouts.read(data).messages] if harness == "codex" else None
 
+    def write_by(self, given: WriteIn) -> Reply:
+        """A page, a statement, or the new text of a statement, through the door that the writer has."""
+        writer, memory = _writer(given.by), self._memory
+        origin = given.origin or ("import" if given.by.door == "import" else None)
+        try:
+            if given.slug is not None:
+                told = Told(content_origin=origin, valid_at=_time(given.valid_from))
+                made_of = self._tiers(given.source, given.lineage)
+                done = memory.put_page(
+                    *(given.source, given.slug, given.text), told=told, lineage=made_of, writer=writer, now=self._clock
+                )
+                return _written(done, given.slug)
+            if given.of is not None:
+                return self._revise(given, writer)
+            done = memory.remember(
+                given.source,
+                given.text,
+                entity=given.entity,
+                attribute=given.attribute,
+                replaces=given.replaces,
+                valid_from=_time(given.valid_from),
+                content_origin=origin,
+                lineage=self._tiers(given.source, given.lineage),
+                writer=writer,
+                now=self._clock,
+            )
+            return _written(done, f"fact:{done.facts[0]}" if done.facts else None)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+
+    def _tiers(self, source: str, ids: Sequence[str]) -> tuple[Trust, ...]:
+        """The tiers of what something is made from, as a program that makes it would read them."""
+        kept = (self._memory.item(source, Item.named(one)) for one in ids)
+        return tuple(Trust.EXTERNAL_UNTRUSTED if one is None else one.trust for one in kept)
+
+    def _revise(self, given: WriteIn, writer: Writer) -> Reply:
+        done = self._memory.correct(
+            *(given.source, given.of or "", "revise"),
+            replacement=given.text,
+            preview=False,
+            writer=writer,
+            now=self._clock,
+        )
+        return Reply(done.created or given.of, "guarded" if done.status == "guarded" else "kept")
+
+    def rows(self, query: RowQuery) -> Sequence[ItemRow]:
+        """What its doors answer, as the JSON that all of them share: each thing with the label that stands on it."""
+        memory, then, known = self._memory, _time(query.as_of), _time(query.known_at)
+        found: object
+        match query.surface:
+            case "stored":
+                found = memory.export(query.source)
+            case "page":
+                try:
+                    found = (memory.get_page(query.source, query.query),)
+                except NotFound:
+                    found = ()
+            case "search":
+                found = memory.search(query.source, query.query, query.limit, now=self._clock)
+            case _:
+                history = query.surface == "history"
+                found = memory.recall(
+                    *(query.source, query.query),
+                    limit=query.limit,
+                    as_of=then,
+                    known_at=known,
+                    include_history=history,
+                    now=self._clock,
+                )
+        told = wire.answer(found, "items")
+        rows = [_labelled(row) for row in told.get("items") or told.get("results") or told.get("memories") or ()]
+        return rows if query.surface != "stored" else [*rows, *map(_held, memory.held(query.source))]
+
+    def forget(self, asked: ForgetIn) -> Reply:
+        if asked.mode != "expire":
+            self._backup[asked.source] = list(self._memory.export(asked.source))
+        if asked.by.door in ("tty", "cli") and asked.mode != "expire":
+            return self._purge_by_command(asked)
+        try:
+            if asked.mode == "purge":
+                self._memory.purge(asked.source, asked.ids, writer=_writer(asked.by), now=self._clock)
+            elif asked.mode == "lift":
+                return Reply(outcome="refused", why="a lift is a command of the owner's terminal")
+            done = self._memory.forget(asked.source, asked.ids, writer=_writer(asked.by), now=self._clock)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+        except NotFound as error:
+            return Reply(outcome="not_found", why=str(error))
+        return Reply(outcome="guarded" if done.guarded else "done")
+
+    def _purge_by_command(self, asked: ForgetIn) -> Reply:
+        what = ("--lift", asked.receipt or "none") if asked.mode == "lift" else asked.ids
+        ran = self._commanded(("purge", *what, "--json", "--source", asked.source), asked.by, asked.challenge)
+        self._memory.store.index.forget_views()
+        told = _last_object(ran.text)
+        if told is None:
+            return Reply(outcome="refused", why=ran.text.strip()[-300:])
+        if asked.mode == "lift":
+            return Reply(outcome="done")
+        names = [store["name"] for store in told["stores"]]
+        stores = {table for name in names for table in (name.partition(".")[0], *_WITH.get(name, ()))}
+        return Reply(outcome="done", receipt=Receipt(told["id"], told["status"], tuple(sorted(stores))))
+
+    def vouch(self, given: VouchIn) -> Reply:
+        if given.op == "unconfirm":
+            raise Unsupported(given.op)
+        name = given.id.removeprefix(_HELD)
+        if given.by.door in ("tty", "cli"):
+            ran = self._commanded((given.op, name, "--source", given.source), given.by, given.challenge)
+            return Reply(given.id, "done") if ran.code == 0 else Reply(outcome="refused", why=ran.text.strip()[-300:])
+        writer = _writer(given.by)
+        try:
+            if given.op == "confirm":
+                self._memory.confirm(given.source, given.id, writer=writer, now=self._clock)
+            elif given.op == "release":
+                self._memory.release(given.source, int(name), writer=writer, now=self._clock)
+            else:
+                self._memory.discard(given.source, int(name), writer=writer)
+        except (InvalidInput, Refused, ScopeDenied) as error:
+            return Reply(outcome="refused", why=str(error))
+        return Reply(given.id, "done")
+
+    def _commanded(self, words: Sequence[str], by: By, challenge: Challenge) -> Ran:
+        """The shipped command: at a terminal for who has one, with what the owner knows; by a pipe for anybody else."""
+        argv = [sys.executable, "-c", _CLI, *words, "--data-dir", str(self._home)]
+        env = {**_environment(self._owners), "WELLKEPT_TRUST_KEY": str(self._keyring())}
+        passphrase = Passphrase(self._home / "passphrase.json")
+        if not passphrase.is_set():
+            passphrase.choose(_PASSPHRASE)
+        if by.door != "tty":
+            return by_a_pipe(argv, env, f"{_PASSPHRASE}\n")
+        return at_a_terminal(argv, env, lambda _: _typed(challenge))
+
+    def resync(self, given: ResyncIn) -> Reply:
+        """Restore an export from before, bank a transcript again, or take what a peer writes. No other sync is here."""
+        if given.op == "peer":
+            for path, text in given.files.items():
+                reply = self.write_by(WriteIn(given.source, text, path, given.by, path.removesuffix(".md")))
+            return reply if given.files else Reply(outcome="not_found")
+        if given.op == "restore":
+            self._memory.restore(self._backup.get(given.source, ()))
+        elif given.op == "transcript":
+            for path, text in given.files.items():
+                said = [Said("user", text, self._clock)]
+                self._memory.bank(given.source, path.removesuffix(".md"), said, now=self._clock)
+        else:
+            raise Unsupported(given.op)
+        return Reply()
+
+    def opening(self, source: str, goal: str) -> str:
+        return self._memory.context_pack(source, goal).markdown
+
     def hook_command(self, harness: str) -> Sequence[str]:
         self._undo_leftover()
         daemon = self._running_daemon()
@@ -414,7 +647,7 @@ class Wellkept(System):
             self._daemon.stop()
             self._daemon = None
         if self._daemon is None:
-            self._daemon = _Daemon(self._home, self._source, self._now)
+            self._daemon = _Daemon(self._home, self._source, self._now, self._keyring())
         return self._daemon
 
 
@@ -502,7 +735,7 @@ class _Listened(ChatExtractor):
 class _Daemon:
     """The shipped daemon as a process of its own, on the store and clock of one worker."""
 
-    def __init__(self, home: Path, source: str, now: str) -> None:
+    def __init__(self, home: Path, source: str, now: str, key: Path) -> None:
         self.source = source
         self._clock = home / "clock"
         self._clock.write_text(now)
@@ -516,6 +749,7 @@ class _Daemon:
             # What a hook adds goes by names and words: vectors would cost each of many daemons a model for nothing.
             env={
                 "WELLKEPT_EMBEDDER": "off",
+                "WELLKEPT_TRUST_KEY": str(key),
                 "HOME": str(home),
                 "TMPDIR": str(home),
                 "PYTHONPATH": str(Path(wellkept.__file__).parents[1]),
@@ -564,6 +798,88 @@ class _Daemon:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+_CHANNELS: Mapping[Door, Channel] = {
+    "tty": "owner_tty",
+    "local": "owner_local",
+    "git": "owner_git",
+    "mcp": "agent_mcp",
+    "http": "agent_http",
+    "cli": "agent_cli",
+    "hook": "hook",
+    "connector:github": "connector",
+    "connector:mail": "connector",
+    "connector:web": "connector",
+    "import": "owner_tty",
+    "restore": "restore",
+    "peer": "peer",
+}
+"""Which door of the product stands for one of the bench's."""
+_WITH: Mapping[str, tuple[str, ...]] = {
+    "facts.text": ("facts_fts",),
+    "pages.content": ("page_texts", "chunks", "chunks_fts", "names", "timeline", "statements", "written_fts"),
+}
+"""Which tables go with a store of its receipts, besides the one that it is named by."""
+_PROTECTED = Modes(external_mode="quarantine", agent_activation="suppress")
+_KEY = hashlib.sha256(b"the key of an owner who is played").digest()
+"""One for every process of a run: a brain that one of them has filled is opened by the others."""
+_HELD = "held:"
+"""Begins the id of what is held back; its number follows."""
+_PASSPHRASE = "seven herons at low tide"  # noqa: S105 - of a memory that is thrown away
+
+
+def _writer(by: By) -> Writer:
+    return Writer(_CHANNELS[by.door], by.principal)
+
+
+def _written(done: WriteReceipt, kept: str | None) -> Reply:
+    if done.status == "held":
+        return Reply(f"{_HELD}{done.held}", "held", done.flags)
+    if "guarded" in done.degraded:
+        return Reply(kept, "guarded", done.flags)
+    return Reply(kept, "unchanged" if done.status == "unchanged" else "kept", done.flags)
+
+
+def _held(one: HeldWrite) -> ItemRow:
+    """What is held back, as its owner sees it in the queue."""
+    return ItemRow(f"{_HELD}{one.id}", one.request, status="held", flags=one.flags)
+
+
+def _labelled(row: Mapping[str, Any]) -> ItemRow:
+    """One thing of an answer, with the label that stands on it there."""
+    text = row.get("content") or row.get("text") or row.get("name") or ""
+    flags = tuple(row["flags"]) + ((f"integrity:{row['integrity']}",) if row.get("integrity") == "failed" else ())
+    made, later = row.get("created_at") or "", row.get("superseded_by")
+    return ItemRow(
+        row["id"], text, made=made, superseded_by=later, trust=row["trust"], status=row["status"], flags=flags
+    )
+
+
+def _typed(challenge: Challenge) -> str:
+    """What the person at the terminal types: the owner, somebody who does not know the passphrase, or nobody."""
+    if challenge == "absent":
+        return END_OF_INPUT
+    return _PASSPHRASE if challenge == "pass" else "not the passphrase"
+
+
+def _last_object(text: str) -> Any:
+    """The JSON object with which a command ended, if there is one."""
+    start = text.rfind("\n{\n") + 1
+    try:
+        return json.loads(text[start:] if start or text.startswith("{") else "")
+    except ValueError:
+        return None
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "WELLKEPT_EMBEDDER": "off",
+        "HOME": str(home),
+        "TMPDIR": str(home),
+        "PYTHONPATH": str(Path(wellkept.__file__).parents[1]),
+        "TERM": "dumb",
+    }
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -22,18 +22,25 @@ from brainbench.model import (
     Extraction,
     FactIn,
     FactRow,
+    ForgetIn,
     Injection,
     ItemIn,
     ItemRow,
     Message,
     PageIn,
+    Reply,
+    ResyncIn,
+    RowQuery,
     RunContext,
     SearchHit,
+    VouchIn,
+    WriteIn,
 )
 from brainbench.systems import System
 
-PROTOCOL = 2
-"""2 added items and `reopen`. Who speaks 1 is asked nothing of that, for nothing is asked that was not claimed."""
+PROTOCOL = 3
+"""2 added items and `reopen`, 3 who writes and what is forgotten. Nothing is asked that was not claimed, so that who
+speaks an earlier one is asked nothing of that."""
 _SPARE_SECONDS = 0.5
 """So much before the time of all that is asked is up a call is given up, so that it can be told which one it was."""
 MOST_ANSWER_BYTES = 8 << 20
@@ -167,6 +174,14 @@ class SourceName:
 
 
 @dataclass(frozen=True, slots=True)
+class Goal:
+    """A session of a source that starts with a goal."""
+
+    source: str
+    goal: str
+
+
+@dataclass(frozen=True, slots=True)
 class HarnessName:
     """A harness."""
 
@@ -235,6 +250,13 @@ METHODS: Mapping[str, Method] = {
     "delete_item": Method(ItemName, bool, Capability.DELETE),
     "delete_items": Method(SourceName, None, Capability.DELETE_ALL),
     "list_items": Method(SourceName, tuple[ItemRow, ...], Capability.LIST),
+    "write_by": Method(WriteIn, Reply, Capability.PRINCIPALS),
+    "rows": Method(RowQuery, tuple[ItemRow, ...], Capability.TRUST_LABELS),
+    "forget": Method(ForgetIn, Reply, Capability.FORGET),
+    "vouch": Method(VouchIn, Reply, Capability.CONFIRM),
+    "resync": Method(ResyncIn, Reply, Capability.RESYNC),
+    "opening": Method(Goal, str, optional=True),
+    "jobs": Method(Nothing, None, optional=True),
     "parse_transcript": Method(Transcript, tuple[Message, ...] | None, optional=True, hosted=True),
     "hook_command": Method(HarnessName, tuple[str, ...], Capability.HOOK_PROCESS, hosted=True),
     "hook_environment": Method(Nothing, dict[str, str], Capability.HOOK_PROCESS, hosted=True),
@@ -482,6 +504,36 @@ class Remote(System):
     def list_items(self, source: str) -> Sequence[ItemRow]:
         rows: tuple[ItemRow, ...] = self._call("list_items", SourceName(source))
         return rows
+
+    def write_by(self, given: WriteIn) -> Reply:
+        reply: Reply = self._call("write_by", given)
+        return reply
+
+    def rows(self, query: RowQuery) -> Sequence[ItemRow]:
+        rows: tuple[ItemRow, ...] = self._call("rows", query)
+        return rows
+
+    def forget(self, asked: ForgetIn) -> Reply:
+        reply: Reply = self._call("forget", asked)
+        return reply
+
+    def vouch(self, given: VouchIn) -> Reply:
+        reply: Reply = self._call("vouch", given)
+        return reply
+
+    def resync(self, given: ResyncIn) -> Reply:
+        reply: Reply = self._call("resync", given)
+        return reply
+
+    def opening(self, source: str, goal: str) -> str:
+        if "opening" not in self.also:
+            return ""
+        text: str = self._call("opening", Goal(source, goal))
+        return text
+
+    def jobs(self) -> None:
+        if "jobs" in self.also:
+            self._call("jobs", Nothing())
 
     def _call(self, name: str, params: Any) -> Any:
         method = METHODS[name]

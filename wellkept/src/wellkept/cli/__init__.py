@@ -36,7 +36,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "gate": "wellkept.cli.reviewing:gate",
         "history": "wellkept.cli.verbs:history",
         "delta": "wellkept.cli.verbs:delta",
+        "conflicts": "wellkept.cli.verbs:conflicts",
         "cite": "wellkept.cli.verbs:cite",
+        "doctor": "wellkept.cli.doctor:doctor",
     },
     "Pages, folders and conversations": {
         "put": "wellkept.cli.keeping:put",

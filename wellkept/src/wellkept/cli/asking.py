@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wellkept.cli.frame import common, opened, report, shown
+from wellkept.cli.frame import common, inert, opened, report, shown, standing
 
 if TYPE_CHECKING:
     from wellkept.model import Fact
@@ -32,4 +32,4 @@ def facts(query: str | None, limit: int | None, as_json: bool, source: str | Non
 
 def _fact_line(fact: Fact) -> str:
     entity = f" [{fact.entity}]" if fact.entity else ""
-    return f"- {fact.text}{entity} ({fact.trust.label})"
+    return inert(f"- {' '.join(fact.text.split())}{entity} ({standing(shown(fact))})")

@@ -78,6 +78,7 @@ def github(
         memory.close()
     read = f"{done.issues} issues and pull requests, {done.comments} comments"
     kept = f"{done.created} created, {done.updated} updated, {done.unchanged} unchanged"
+    kept += f", {done.held} held back: wellkept review" if done.held else ""
     report(as_json, plain(done), f"{done.repository} (source {done.source}): {read} read; {kept}")
     for line in done.left:
         click.echo(f"wellkept: not kept: {visible(line)}", err=True)

@@ -124,6 +124,22 @@ def elsewhere(item: Mapping[str, Any]) -> str:
     return f", in {item['source']}" if scope is not None and item["source"] != scope else ""
 
 
+def standing(item: Mapping[str, Any]) -> str:
+    """Who wrote an item, how it stands where it is not current, and what was noticed of it."""
+    parts = [str(item["label"])]
+    parts += [item["status"]] if item["status"] != "active" else []
+    parts += [f"flagged {' '.join(item['flags'])}"] if item["flags"] else []
+    parts += ["integrity failed"] if item["integrity"] == "failed" else []
+    return ", ".join(parts)
+
+
+def inert(text: str) -> str:
+    """The text without what would colour it, move the cursor or change its direction."""
+    from wellkept.trust.envelope import without_controls
+
+    return without_controls(text)
+
+
 def shown(value: object) -> Any:
     """A value as JSON types, each item with its label."""
     from wellkept import wire
@@ -139,6 +155,9 @@ def visible(text: str) -> str:
 def written(receipt: Mapping[str, Any]) -> str:
     """The receipt of a write in a line."""
     ids = [receipt["slug"]] if receipt["slug"] else [f"fact:{number}" for number in receipt["facts"]]
+    if receipt["pending"]:
+        waits = f"fact:{receipt['pending'][0]}"
+        return f"pending {waits} (guarded): who said otherwise ranks higher. To settle it: wellkept confirm {waits}"
     why = f" ({', '.join(receipt['degraded'])})" if receipt["degraded"] else ""
     return f"{receipt['status']} {' '.join(ids)}".rstrip() + why
 

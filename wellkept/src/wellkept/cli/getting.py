@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wellkept.cli.frame import ask, common, report
+from wellkept.cli.frame import ask, common, inert, report, standing
 from wellkept.model import Item
 
 
@@ -27,13 +27,15 @@ def get(id: str, as_json: bool, source: str | None, data_dir: Path | None) -> No
     item = Item.named(id)
     if item.kind == "fact":
         found = ask("history", {"id": id}, source, data_dir)["item"]
-        standing = "" if found["status"] == "active" else f", {found['status']}"
-        report(as_json, found, f"{found['text']} ({found['label']}{standing})")
+        report(as_json, found, inert(f"{found['text']} ({standing(found)})"))
     else:
         found = ask("get_page", {"slug": item.key}, source, data_dir)
         report(as_json, found, str(found["content"]).rstrip("\n"))
     if found["status"] != "active":
         click.echo(f"wellkept: {_end(found)}", err=True)
+    if not as_json and item.kind == "page":
+        # Beside the page and not in it: it is printed as it was written.
+        click.echo(f"wellkept: {inert(found['id'])} ({standing(found)})", err=True)
 
 
 def _end(found: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ import click
 
 from wellkept.cli.confirming import only_a_person, passphrase
 from wellkept.cli.frame import common, opened, plain, report, shown, visible, written
-from wellkept.trust.admission import CHOICES
+from wellkept.model import GATE
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
@@ -84,7 +84,7 @@ def discard(number: int, as_json: bool, source: str | None, data_dir: Path | Non
 
 
 @click.command()
-@click.argument("name", type=click.Choice(tuple(CHOICES)), required=False)
+@click.argument("name", type=click.Choice(tuple(GATE)), required=False)
 @click.argument("value", required=False)
 @common
 def gate(name: str | None, value: str | None, as_json: bool, source: str | None, data_dir: Path | None) -> None:
@@ -104,7 +104,7 @@ def gate(name: str | None, value: str | None, as_json: bool, source: str | None,
       wellkept gate agent_activation suppress
     """
     if name is not None and value is None:
-        raise click.UsageError(f"give what {name} is to be: {', '.join(CHOICES[name])}")
+        raise click.UsageError(f"give what {name} is to be: {', '.join(GATE[name])}")
     if name is not None:
         only_a_person("gate")
     with opened(source, data_dir) as (memory, _):

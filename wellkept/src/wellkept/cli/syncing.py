@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wellkept.cli.confirming import passphrase
-from wellkept.cli.frame import at_a_terminal, common, here, plain, report, settings_of, visible
+from wellkept.cli.confirming import only_a_person, passphrase
+from wellkept.cli.frame import common, here, plain, report, settings_of, visible
 from wellkept.cli.keeping import SLOW_S
-from wellkept.errors import NeedsTerminal
 
 if TYPE_CHECKING:
     from wellkept.memory import Memory
@@ -88,7 +87,7 @@ def add(
     """
     from wellkept.sync import bind
 
-    _at_a_terminal("sync add")
+    only_a_person("sync add")
     whose = str(signers.resolve()) if signers is not None else "" if signed else None
     scope, _ = settings_of(source, data_dir).place(here())
     with _memory(source, data_dir) as memory:
@@ -125,7 +124,7 @@ def remove(name: str, as_json: bool, source: str | None, data_dir: Path | None) 
     """
     from wellkept.sync import unbind
 
-    _at_a_terminal("sync remove")
+    only_a_person("sync remove")
     with _memory(source, data_dir) as memory:
         passphrase(source, data_dir)
         folder = unbind(memory, name)
@@ -184,11 +183,6 @@ def _memory(source: str | None, data_dir: Path | None) -> Iterator[Memory]:
         yield memory
     finally:
         memory.close()
-
-
-def _at_a_terminal(what: str) -> None:
-    if not at_a_terminal():
-        raise NeedsTerminal(f"{what}: only a person at a terminal may do this; run it there, without a pipe")
 
 
 def _shown(folder: Folder) -> dict[str, Any]:

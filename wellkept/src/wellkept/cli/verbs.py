@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wellkept.cli.frame import ask, common, elsewhere, report, verb_options, written
+from wellkept.cli.frame import ask, common, elsewhere, inert, report, standing, verb_options, written
 from wellkept.verbs import VERBS
 
 Answer = Mapping[str, Any]
@@ -23,8 +23,11 @@ def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments
     def run(as_json: bool, source: str | None, data_dir: Path | None, **given: object) -> None:
         asked = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items()}
         found = ask(verb, asked, source, data_dir)
-        report(as_json, found, says(found))
-        if not as_json and ("vector" in found.get("lanes", ()) or found.get("degraded")):
+        report(as_json, found, says(found) if says is _content else inert(says(found)))
+        if not as_json and says is _content:
+            click.echo(f"wellkept: {inert(found['id'])} ({_standing(found)})", err=True)
+        how = "vector" in found.get("lanes", ()) or found.get("degraded")
+        if not as_json and how and "found_by" in found:
             click.echo(f"wellkept: {found['found_by']}", err=True)
 
     found: Any = verb_options(verb, but=bare)(common(run))
@@ -41,13 +44,16 @@ def _command(name: str, says: Callable[[Answer], str], *examples: str, arguments
 
 def _item(item: Answer) -> str:
     """One item on a line: its id, its words, its label, and how it stands where it is not current."""
-    words = " ".join(str(item.get("title") or item.get("text") or "").split())
-    return f"{item['id']}  {words} ({_standing(item)})"
+    return f"{item['id']}  {_words(item.get('title') or item.get('text') or '')} ({_standing(item)})"
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _standing(item: Answer) -> str:
-    """Who wrote it, and how it stands where it is not current."""
-    return str(item["label"]) + ("" if item["status"] == "active" else f", {item['status']}") + elsewhere(item)
+    """Who wrote it, how it stands where it is not current, and what was noticed of it."""
+    return standing(item) + elsewhere(item)
 
 
 def _recalled(found: Answer) -> str:
@@ -68,7 +74,7 @@ def _result_lines(item: Answer) -> Iterator[str]:
         lines = lines[1:]
     words = " ".join(" ".join(lines).split())
     words = words if len(words) <= _SNIPPET_CHARS else words[: _SNIPPET_CHARS - 1].rstrip() + "…"
-    named = [item["name"]] if item["origin"] == "document" else []
+    named = [_words(item["name"])] if item["origin"] == "document" else []
     yield f"{item['rank']:>3}  {item['id']}  {' — '.join([*named, *([words] if words else [])])} ({_standing(item)})"
     for said in item.get("diagnostics", ()):
         yield f"       {said['lane']:<10} rank {said['rank']}, score {said['score']:.4g}, weight {said['weight']:.3g}"
@@ -78,20 +84,25 @@ def _result_lines(item: Answer) -> Iterator[str]:
 
 def _card(found: Answer) -> str:
     page = found["page"]
-    lines = [f"{page['title']}  {page['id']} ({page['label']})"]
-    lines += [page["summary"]] if page["summary"] else []
+    lines = [f"{_words(page['title'])}  {page['id']} ({_standing(page)})"]
+    lines += [f"{_words(page['summary'])} ({_standing(page)})"] if page["summary"] else []
     lines += [f"- {_item(fact)}" for fact in found["facts"]]
-    lines += [f"also: {', '.join(found['also'])}"] if found["also"] else []
+    also = [f"{one['id']} ({_standing(one)})" for one in found["also"]]
+    lines += [f"also: {', '.join(also)}"] if also else []
     return "\n".join(lines)
 
 
 def _dated(found: Answer) -> str:
-    lines = [f"{one['date']:<10}  {one['text']} ({_standing(one)})" for one in found["entries"]]
+    lines = [f"{one['date']:<10}  {_words(one['text'])} ({_standing(one)})" for one in found["entries"]]
     return "\n".join(lines) or "nothing found"
 
 
 def _changes(found: Answer) -> str:
-    lines = [f"{one['at'] or '?':<20}  {one['change']:<10} {one['id']}{_why(one)}" for one in found["changes"]]
+    lines = [
+        f"{one['at'] or '?':<20}  {one['change']:<10} {one['id']}{_why(one)}"
+        + (f" ({_standing(one)})" if "label" in one else "")
+        for one in found["changes"]
+    ]
     more = "; there is more" if found["more"] else ""
     return "\n".join([*lines, f"cursor {found['cursor']}{more}"])
 
@@ -103,6 +114,17 @@ def _history(found: Answer) -> str:
     lines += [f"superseded by {found['superseded_by']}"] if found["superseded_by"] else []
     usage = found["usage"]
     return "\n".join([*lines, f"said to be of use {usage['citations']} times, to have misled {usage['misled']}"])
+
+
+def _conflicts(found: Answer) -> str:
+    lines = [line for one in found["conflicts"] for line in _conflict_lines(one)]
+    return "\n".join(lines) or "nothing to settle"
+
+
+def _conflict_lines(one: Answer) -> Iterator[str]:
+    yield f"{one['kind']}: {one['why']}"
+    yield from (f"  {_item(item)}" for item in one["items"])
+    yield from (f"  $ {command}" for command in one["settle"])
 
 
 def _why(change: Answer) -> str:
@@ -137,8 +159,12 @@ def _cited(found: Answer) -> str:
 
 def _pack(found: Answer) -> str:
     lines = [str(found["markdown"])] if found["markdown"] else ["nothing found"]
-    left = [f"{one['id']} ({one['reason']})" for one in found["omitted"]]
+    left = [f"{one['id']} ({_left_out(one)})" for one in found["omitted"]]
     return "\n".join([*lines, *([f"\nleft out: {', '.join(left)}"] if left else [])])
+
+
+def _left_out(one: Answer) -> str:
+    return f"{one['reason']}; {_standing(one)}" if "label" in one else str(one["reason"])
 
 
 def _content(found: Answer) -> str:
@@ -150,6 +176,7 @@ remember = _command(
     written,
     'wellkept remember "Ada likes tea."',
     'wellkept remember "Ada likes coffee now." --replaces fact:1 --kind preference',
+    'wellkept remember "The queue listens on 5433." --entity queue --attribute port',
     arguments="text",
 )
 recall = _command(
@@ -157,6 +184,7 @@ recall = _command(
     _recalled,
     'wellkept recall "what does Ada drink?"',
     'wellkept recall "where does Ada live" --as-of 2024-02-01 --json',
+    'wellkept recall "where does Ada live" --known-at 2024-02-01',
     arguments="query",
 )
 search = _command(
@@ -199,6 +227,7 @@ correct = _command(
     "wellkept correct fact:3 mark_stale --no-preview",
     arguments="id action",
 )
+conflicts = _command("conflicts", _conflicts, "wellkept conflicts", "wellkept conflicts --json")
 cite = _command(
     "cite", _cited, "wellkept cite fact:3 people/ada-lovelace", "wellkept cite fact:3 --misled", arguments="ids"
 )

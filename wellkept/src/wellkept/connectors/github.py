@@ -40,7 +40,7 @@ class _Item:
 
 @dataclass(slots=True)
 class Fetched:
-    """What one run read and kept; `left` names what could not be kept, and why."""
+    """What one run read and kept; `held` waits for its owner's look, `left` names what could not be kept, and why."""
 
     repository: str
     source: str
@@ -72,8 +72,12 @@ def fetch(
     done = Fetched(repository, source)
     for stream in _STREAMS:
         for batch in _since(memory, source, repository, service, stream):
+            waiting = _waiting(memory, source)
             for item in batch:
-                _keep(memory, source, item, done, now)
+                if (item.slug, item.content) in waiting:
+                    done.held += 1
+                else:
+                    _keep(memory, source, item, done, now)
                 done.issues += stream.counts == "issues"
                 done.comments += stream.counts == "comments"
                 progress(done.issues + done.comments)
@@ -141,6 +145,12 @@ def _keep(memory: Memory, source: str, item: _Item, done: Fetched, now: datetime
         done.left.append(f"{item.slug}: a page of your own stands there, and stays")
     else:
         setattr(done, receipt.status, getattr(done, receipt.status) + 1)
+
+
+def _waiting(memory: Memory, source: str) -> set[tuple[str, str]]:
+    """The pages that are held back already, and what they say: the newest of a list is sent again."""
+    held = (json.loads(write.request) for write in memory.held(source) if write.writer == GITHUB)
+    return {(said.get("slug", ""), said.get("content", "")) for said in held}
 
 
 # -- what GitHub says

@@ -14,7 +14,7 @@ from wellkept.ingest import codex
 from wellkept.ingest.claude_code import INJECTION_MARK
 from wellkept.ingest.transcript import Transcript, confine, json_objects
 from wellkept.memory import Memory
-from wellkept.model import Trust, TurnContext
+from wellkept.model import Page, Trust, TurnContext
 from wellkept.recall import render
 from wellkept.recall.render import stored_text
 
@@ -55,15 +55,20 @@ heard = partial(heard_in_transcript, read=_spoken)
 def preamble(memory: Memory, source: str) -> str:
     """An index of the first 50 live pages by slug, to begin a session with; "" when there are none.
 
-    Its lines have no room for a label, so pages from outside are left out.
+    Pages from outside are left out. What the user did not write says so.
     """
-    pages = memory.pages(source, limit=PREAMBLE_PAGES)
+    pages = memory.pages(source, limit=PREAMBLE_PAGES, unasked=True)
     lines = [
-        f"- {stored_text(page.title, page.trust)} ({stored_text(page.slug, page.trust)})"
+        f"- {stored_text(page.title, page.trust)} ({stored_text(page.slug, page.trust)}){_label(page)}"
         for page in pages
         if page.trust > Trust.EXTERNAL_UNTRUSTED
     ]
     return "\n".join(["## Memory index", *lines]) if lines else ""
+
+
+def _label(page: Page) -> str:
+    """The label of a page, but for what the user wrote, as the index says of most."""
+    return "" if page.trust >= Trust.USER_WRITTEN else f" ({page.trust.label})"
 
 
 def pointers(memory: Memory, source: str, text: str, *, prior: str = "", pages: int = 1) -> TurnContext:

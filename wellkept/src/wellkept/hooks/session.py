@@ -32,4 +32,4 @@ def opening(memory: Memory, source: str, stdin: bytes, *, now: datetime, silence
 
 def session_pack(memory: Memory, source: str, now: datetime, tokens: int = PACK_TOKENS) -> str:
     """The context pack of a session that only begins, at most `tokens` of it; "" when memory holds nothing."""
-    return memory.opening_pack(source, since=now - RECENT, tokens=tokens, mark=PACK_MARK).markdown
+    return memory.opening_pack(source, since=now - RECENT, tokens=tokens, mark=PACK_MARK, now=now).markdown

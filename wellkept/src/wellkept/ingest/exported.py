@@ -93,9 +93,12 @@ class _FactRow(_Row):
     confidence: float = 1.0
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    attribute: str | None = None
+    replaces: str | None = None
+    told_until: datetime | None = None
+    end_known_at: datetime | None = None
 
     def item(self) -> Fact:
-        later = None if self.superseded_by is None else Item.named(self.superseded_by)
         return Fact(
             int(Item.named(self.id).key),
             self.source,
@@ -110,13 +113,21 @@ class _FactRow(_Row):
             self.valid_from,
             self.valid_until,
             self.created_at,
-            int(later.key) if later is not None and later.kind == "fact" else None,
+            _number(self.superseded_by),
             self.content_origin,
-            self.expired_at,
+            self.end_known_at or self.expired_at,
             self.ended_because,
             self.flags,
             self.ended(),
+            attribute=self.attribute,
+            replaces=_number(self.replaces),
+            told_until=self.told_until,
         )
+
+
+def _number(named: str | None) -> int | None:
+    item = None if named is None else Item.named(named)
+    return int(item.key) if item is not None and item.kind == "fact" else None
 
 
 def read(lines: Iterable[str]) -> Iterator[Page | Fact]:

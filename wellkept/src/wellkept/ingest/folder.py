@@ -9,6 +9,8 @@ from pathlib import Path
 
 from wellkept.errors import InvalidInput
 
+_EMPTY_BYTES = 64 * 1024
+"""A file of more blanks than these is read as one that says something."""
 HIDDEN, EMPTY, OUTSIDE = "hidden", "empty", "linked from elsewhere"
 
 
@@ -77,6 +79,7 @@ def _unread(path: Path, root: str) -> str:
     if os.path.commonpath((real, root)) != root:
         return OUTSIDE
     try:
-        return EMPTY if path.is_file() and not path.read_bytes().strip() else ""
+        small = path.is_file() and path.stat().st_size <= _EMPTY_BYTES
+        return EMPTY if small and not path.read_bytes().strip() else ""
     except OSError:
         return ""

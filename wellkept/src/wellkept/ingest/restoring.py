@@ -37,12 +37,14 @@ def restored(store: Store, gate: Gate, items: Iterable[Page | Fact]) -> Restored
             if text != item.text and not words(text.replace(MARK, " ")):
                 forgotten += 1
                 continue
-            item = replace(item, text=text)
-            number, new = store.restore_fact(_session_page(item), item)
+            item = replace(item, text=text, replaces=None if item.replaces is None else ids.get(item.replaces))
+            # As it was told; that it ends, or ended, is marked.
+            told_so = replace(item, valid_until=item.told_until, told_until=None) if _has_end(item) else item
+            number, new = store.restore_fact(_session_page(item), told_so)
             facts += new
             if item.id is not None:
                 ids[item.id] = number
-            if new and item.status != "active":
+            if new and _has_end(item):
                 # At once, so that the next of the same words finds its place free.
                 _end(store, item, number, item.superseded_by)
                 ended.append(item)
@@ -52,6 +54,11 @@ def restored(store: Store, gate: Gate, items: Iterable[Page | Fact]) -> Restored
         if later != fact.superseded_by:
             _end(store, fact, ids[fact.id or 0], later)
     return Restored(pages, facts, there, forgotten)
+
+
+def _has_end(fact: Fact) -> bool:
+    """Whether somebody ended the fact, or something will take its place."""
+    return fact.expired_at is not None or fact.status not in ("active", "pending")
 
 
 def from_outside(item: Page | Fact) -> Page | Fact:
@@ -66,6 +73,7 @@ def from_outside(item: Page | Fact) -> Page | Fact:
 
 def _end(store: Store, fact: Fact, number: int, successor: int | None) -> None:
     mark = _mark(fact, None if successor is None else str(successor))
+    mark = replace(mark, status=None if fact.status == "active" else fact.status, until=fact.valid_until)
     store.mark(fact.source, Item("fact", str(number)), mark)
 
 
@@ -88,11 +96,11 @@ def _put_page(store: Store, page: Page) -> bool:
 
 def _mark(item: Page | Fact, successor: str | None) -> Mark:
     """How the item came to stand as it does."""
-    change: ChangeKind = "superseded" if item.status == "superseded" else "expired"
+    change: ChangeKind = "superseded" if item.status == "superseded" or successor is not None else "expired"
     told = item.expired_at if isinstance(item, Fact) else None
     ended = item.ended or Ended(told, (isinstance(item, Fact) and item.ended_because) or "")
     at = ended.at or told or _EPOCH
-    kind: ChangeKind = "restored" if item.status == "active" else change
+    kind: ChangeKind = "restored" if item.status == "active" and isinstance(item, Page) else change
     return Mark(kind, ended.because, at, item.status, None, successor, ended.reason, ended.by)
 
 

@@ -17,6 +17,8 @@ from wellkept.ingest.git_folder import Git
 from wellkept.storage import Folder
 from wellkept.trust.forgotten import Spans, struck_page
 
+LARGEST = 64 * 1024 * 1024
+"""In bytes. No page is that large; whoever looks afterwards says that such a file was not looked into."""
 _BESIDE = ".wellkept"
 _BOM = "\ufeff"
 _MESSAGE = "Take out what was forgotten for good\n"
@@ -86,6 +88,8 @@ def _below(root: Path) -> Iterator[Path]:
 
 def _text(path: Path) -> str:
     try:
+        if path.stat().st_size > LARGEST:
+            return ""
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
         return ""  # whoever looks afterwards says what is left

@@ -11,6 +11,7 @@ from wellkept.errors import InvalidInput, WellkeptError
 from wellkept.ingest.attribution import Located, attribute, locate
 from wellkept.ingest.conversation import page_slug, render, stated, turn_chunks
 from wellkept.ingest.conversation import parse_page as turns_of
+from wellkept.ingest.hedges import is_asked, is_hedged
 from wellkept.ingest.markdown import parse_page
 from wellkept.ingest.segment import segments
 from wellkept.ingest.sightings import Names
@@ -39,9 +40,11 @@ def bank(
 ) -> WriteReceipt:
     """Keep a session as its page, and what the extractor reads in it as facts about the pages they name.
 
-    The same session again replaces the page; its facts that are no longer read in it are expired. Without an
+    The same session again replaces the page; its facts that are no longer read in it are expired, but for those that
+    the owner vouched for. Without an
     extractor, or when it fails (degraded "extractor_failed"), the facts stay as they were. A candidate whose quote
-    nobody said is left out (degraded "quote_not_found"); what was forgotten for good stays so.
+    nobody said is left out (degraded "quote_not_found"), and one that was only asked; a guess is told as a guess. What
+    was forgotten for good stays so.
     A session that says nothing changes nothing. Raises
     InvalidInput when `session` is empty.
     """
@@ -90,7 +93,8 @@ def _told(
             return _Told(None, ("extractor_failed",))
         placed = [locate(segment, candidate) for candidate in candidates]
         lost = lost or None in placed
-        found = sorted((one for one in placed if one), key=lambda one: (one.message, one.span))
+        stated = [one for one in placed if one and not is_asked(segment.messages[one.message].text, one.span)]
+        found = sorted(stated, key=lambda one: (one.message, one.span))
         entities = attribute(names, segment, found)
         facts += (_fact(source, segment, one, entity, provenance) for one, entity in zip(found, entities, strict=True))
     degraded = ("quote_not_found",) if lost else ()
@@ -99,10 +103,13 @@ def _told(
 
 def _fact(source: str, segment: Segment, one: Located, entity: str | None, provenance: Provenance) -> Fact:
     candidate, message = one.candidate, segment.messages[one.message]
+    quote = message.text[slice(*one.span)]
+    # What was a guess is told in the words of whoever guessed.
+    said = quote if is_hedged(quote) and not is_hedged(candidate.fact) else candidate.fact
     return Fact(
         id=None,
         source=source,
-        text=without_keys(plain(candidate.fact)).strip(),
+        text=without_keys(plain(said)).strip(),
         entity=entity,
         kind=candidate.kind if candidate.kind in FACT_KINDS else "fact",
         provenance=replace(provenance, event_id=message.id, quote_span=one.span),
@@ -169,12 +176,13 @@ def _put_facts(
     if told.facts is None:
         kept = tuple(sorted(fact_id for fact_id in before if fact_id is not None))
         return WriteReceipt(source, slug, status, kept, degraded=told.degraded)
-    given = store.put_facts(source, slug, told.facts, now, writer.name)
+    given = store.put_facts(source, slug, told.facts, now, writer.name, cap=Trust.AGENT_WRITTEN)
     # What somebody forgot or corrected stays so, however often the conversation says it.
     ids = tuple(number for number in given if number in before or _is_active(store.fact(source, number)))
-    if status == "unchanged" and set(ids) != before:
+    after = {fact.id for fact in store.facts(source, told_in=slug)}
+    if status == "unchanged" and after != before:
         status = "updated"
-    return WriteReceipt(source, slug, status, ids, len(before.difference(ids)), told.degraded)
+    return WriteReceipt(source, slug, status, ids, len(before - after), told.degraded)
 
 
 def _is_active(fact: Fact | None) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, islice
 
-from wellkept.model import NameKind, PageRef
+from wellkept.model import NameKind, PageRef, Trust
 from wellkept.names import ascii_slug, fold, slugify, with_space, with_umlauts
 from wellkept.recall.apart import told_apart
 from wellkept.recall.candidates import Seen
@@ -27,6 +27,7 @@ CACHED = 8192
 _WAYS = 8
 """For how many sets of places in a text the phrases that begin there are remembered."""
 FOLD_COST = 0.05
+_OUTSIDE = Trust.EXTERNAL_UNTRUSTED
 _WEAK_TITLE_CHARS = 4
 _WEAK_SURNAME_CHARS = 5
 _SURNAME_CHARS = 3
@@ -181,12 +182,13 @@ OFF: tuple[str, ...] = (SEMANTIC.name,)
 class NameIndex:
     """What the store knows of the names sighted: pages by kind and key, and the arms that could not be asked.
 
-    `queries` are those of the sightings that some page answers to.
+    `queries` are those of the sightings that some page answers to. `outside` says whether a page came from outside.
     """
 
     pages: Mapping[NameKind, Mapping[str, Sequence[PageRef]]]
     queries: frozenset[str]
     failed: tuple[str, ...]
+    outside: bool = False
 
     def of(self, arm: Arm, sighting: Sighting) -> Sequence[PageRef]:
         """The live pages that the arm finds for a sighting, each once."""
@@ -283,7 +285,9 @@ def look_up(store: Store, source: str, texts: Sequence[Sighted]) -> NameIndex:
             failed |= {arm.name for arm in ARMS if arm.kind == kind} | {"alias-weak"}
         else:
             answered.update(pages[kind], *(asked.spelled.get(key, ()) for asked in every for key in pages[kind]))
-    return NameIndex(pages, frozenset(answered), tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed)))
+    lost = tuple(dict.fromkeys(arm.name for arm in ARMS if arm.name in failed))
+    outside = any(page.trust is _OUTSIDE for known in pages.values() for found in known.values() for page in found)
+    return NameIndex(pages, frozenset(answered), lost, outside)
 
 
 _Look = tuple[Shape, bool, bool, bool]
@@ -405,6 +409,19 @@ def _can_be(page: PageRef, sighting: Sighting) -> bool:
 def _fit(index: NameIndex, sighting: Sighting, text: str) -> tuple[Resolution | None, bool]:
     """The page a sighting names, and whether it is a name at all.
 
+    What came from outside is named only where nothing else is: it takes no name from a page, and makes none unclear.
+    """
+    found = _fit_among(index, sighting, text, lambda page: page.trust is not _OUTSIDE)
+    if index.outside and not found[1]:
+        return _fit_among(index, sighting, text, lambda page: page.trust is _OUTSIDE)
+    return found
+
+
+def _fit_among(
+    index: NameIndex, sighting: Sighting, text: str, counts: Callable[[PageRef], bool]
+) -> tuple[Resolution | None, bool]:
+    """The same among some of the pages.
+
     A name that several pages share is nobody's, unless the text tells which: a less exact arm may not guess after
     that. Only an exact title still tells between pages that share an alias.
     """
@@ -414,7 +431,7 @@ def _fit(index: NameIndex, sighting: Sighting, text: str) -> tuple[Resolution | 
             continue
         if shared and arm.kind != "title":
             continue
-        pages = [page for page in index.of(arm, sighting) if _can_be(page, sighting)]
+        pages = [page for page in index.of(arm, sighting) if counts(page) and _can_be(page, sighting)]
         if len(pages) == 1:
             return Resolution(sighting, pages[0], arm), True
         if len(pages) > 1 and (page := told_apart(pages, text)):

@@ -146,7 +146,7 @@ class Seen:
 
     def places(self, openings: frozenset[str] | None) -> tuple[int, ...]:
         """Where phrases begin that may be names that begin in these ways; all places with None."""
-        begun = self.starts.keys() if openings is None else self.starts.keys() & openings
+        begun = self.starts if openings is None else openings.intersection(self.starts)
         return tuple(sorted({place for opening in begun for place in self.starts[opening]}))
 
     def phrases(self, places: Iterable[int]) -> Iterator[Sighting]:

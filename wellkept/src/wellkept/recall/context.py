@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from math import exp
@@ -16,13 +16,16 @@ from wellkept.providers import Embedder
 from wellkept.recall.arms import SAID, SEMANTIC, TOPIC, Arm, Heard, NameIndex, look_up, sighted_in
 from wellkept.recall.candidates import ends, seen
 from wellkept.recall.facts import fitting_facts, shared_words
+from wellkept.recall.outdated import Piece, outdated
 from wellkept.recall.render import pointer_to, render, stored_text
 from wellkept.recall.said import MOST_SAID, Ours, said
 from wellkept.recall.suppress import PRIOR_CHARS, Suppression, already_shown
 from wellkept.recall.topic import LEAST, Topic, topic
 from wellkept.recall.volunteers import CONSIDERED, volunteer
 from wellkept.recall.window import TURNS, Mention, mentions_in_turn, mentions_in_window
+from wellkept.state import is_current
 from wellkept.storage import Store
+from wellkept.trust.envelope import fresh_nonce
 
 Fragment = Literal["pointers", "volunteers", "facts", "said"]
 Opened = Callable[[], Embedder | None]
@@ -60,7 +63,7 @@ def turn_pointers(
     index = look_up(store, source, [sighted])
     named = mentions_in_turn(index, sighted.sightings, text)
     needed, failed = ((), ()) if named else _Unnamed(store, source, arms_off, embedder).needed(text, 0)
-    fresh = _unseen((*named, *needed), prior, suppression)
+    fresh = _sound(store, source, _unseen((*named, *needed), prior, suppression))
     return tuple(pointer_to(mention) for mention in fresh[: max(0, pages)]), (*_degraded(index), *failed)
 
 
@@ -78,7 +81,7 @@ def window_volunteers(
     Pages whose slug is in `exclude` or already in `prior` are left out; at most 5 are offered.
     """
     mentions, index = _window_mentions(store, source, window)
-    fresh = _unseen(mentions, prior, "slug-only")
+    fresh = _sound(store, source, _unseen(mentions, prior, "slug-only"))
     return volunteer(fresh, len(window[-TURNS:]), exclude, limit), _degraded(index)
 
 
@@ -113,7 +116,7 @@ def turn_context(
         mentions, index = _window_mentions(store, source, window)
         needed, failed = _needed(_Unnamed(store, source, arms_off, embedder), window, mentions)
         mentions, degraded = (*mentions, *needed), (*_degraded(index), *failed)
-        fresh = _unseen(mentions, prior, "slug-only")
+        fresh = _sound(store, source, _unseen(mentions, prior, "slug-only"))
         if "pointers" in fragments:
             pointers = tuple(pointer_to(mention) for mention in fresh[: max(0, budget.pages)])
         if "volunteers" in fragments:
@@ -129,6 +132,8 @@ def turn_context(
     if "said" in fragments and SAID not in arms_off:
         statements, failed = said_before(store, source, window, ours or _only(session), prior, budget.said)
         degraded += failed
+    statements = _still_so(store, source, statements, now)
+    pointers, offered = (_up_to_date(store, source, pages, now) for pages in (pointers, offered))
     whole = _Block(pointers, offered, facts, statements)
     kept = _within(whole, budget)
     if kept != whole:
@@ -150,13 +155,31 @@ def said_before(
         return (), (f"arm_failed:{SAID}",)
 
 
+def _still_so(store: Store, source: str, statements: Sequence[Said], now: datetime) -> tuple[Said, ...]:
+    """The statements without those that say what is so no longer."""
+    over = outdated(store, source, [Piece(one.slug, one.text, one.trust) for one in statements], now)
+    return tuple(one for one, old in zip(statements, over, strict=True) if old is None)
+
+
+def _up_to_date(store: Store, source: str, pages: Sequence[Pointer], now: datetime) -> tuple[Pointer, ...]:
+    """The pointers, whose synopsis does not say what is so no longer."""
+    over = outdated(store, source, [Piece(one.slug, one.synopsis, one.trust) for one in pages], now)
+    return tuple(
+        one if old is None else replace(one, synopsis=old.struck(one.synopsis))
+        for one, old in zip(pages, over, strict=True)
+    )
+
+
 def _only(session: str | None) -> Ours:
     return lambda slug: slug == f"conversations/{session}"
 
 
 def decayed(fact: Fact, now: datetime) -> float:
-    """The fact's confidence today: it fades with the age of the fact, and is 0 for one that no longer holds."""
-    if fact.status != "active" or (fact.valid_until is not None and fact.valid_until <= now):
+    """The fact's confidence today: it fades with the age of the fact.
+
+    0 for one that no longer holds, or that was changed from outside.
+    """
+    if fact.integrity == "failed" or not is_current(fact, now):
         return 0.0
     since = fact.recorded_at or fact.valid_from
     age_days = max(0.0, (now - since).total_seconds() / _DAY_SECONDS) if since else 0.0
@@ -169,9 +192,10 @@ class _Block:
     volunteered: tuple[Pointer, ...]
     facts: tuple[Fact, ...]
     said: tuple[Said, ...] = ()
+    nonce: str = field(default_factory=fresh_nonce)
 
     def text(self) -> str:
-        return render(self.pointers, self.volunteered, self.facts, self.said)
+        return render(self.pointers, self.volunteered, self.facts, self.said, self.nonce)
 
     def shorter(self) -> _Block:
         """The block without its least important item."""
@@ -216,6 +240,16 @@ def _unseen(mentions: Sequence[Mention], prior: str, suppression: Suppression) -
         return ()
     shown = already_shown(prior, suppression)
     return tuple(mention for mention in mentions if not shown(mention.page))
+
+
+def _sound(store: Store, source: str, mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Those of pages that nobody has changed from outside."""
+    found = store.sealing.of_slugs(source, [mention.page.slug for mention in mentions]) if mentions else {}
+    return tuple(
+        replace(mention, page=replace(mention.page, integrity=found.get(mention.page.slug))) if found else mention
+        for mention in mentions
+        if found.get(mention.page.slug) != "failed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from wellkept.storage import ROLLED_BACK, UNVERIFIED
+
 UNKNOWN_SOURCE = "unknown_source"
 DEGRADED: Mapping[str, str] = {
     "no_words": "the query holds no word to look for",
@@ -13,6 +15,8 @@ DEGRADED: Mapping[str, str] = {
     "embedder_mismatch": "the vectors are another model's; run wellkept embed --again",
     "embedder_failed": "the model for meaning failed; see wellkept embed",
     "read_only": "the memory may not be written, so what is told now is not kept",
+    UNVERIFIED: "the trust key cannot be used, so that nothing could be verified; run wellkept doctor",
+    ROLLED_BACK: "the memory is older than it was, as if an old copy was put in its place; run wellkept doctor",
     "faint": "nothing stands out; what is told is only what comes nearest",
     "no_reranker": "not ranked anew, as no reranker is set (reranker_url in settings.toml)",
     "rerank_failed": "not ranked anew, as the reranker failed",

@@ -10,9 +10,10 @@ from wellkept.model import Fact, SearchOptions
 from wellkept.names import fold
 from wellkept.recall.asked import all_content_words, all_words, asked_in, content_words
 from wellkept.recall.words import is_function_word
+from wellkept.state import held
 from wellkept.storage import Store
 
-_AT_FIRST = 32
+_AT_FIRST = 24
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -75,20 +76,14 @@ def may_be_found(fact: Fact, options: SearchOptions) -> bool:
         return False
     if options.labels and fact.trust.name.lower() not in options.labels:
         return False
-    if options.as_of is not None and not held(fact, options.as_of):
+    then = options.known_at if options.as_of is None else options.as_of
+    if then is not None and not held(fact, then, options.known_at):
         return False
     after, before = options.occurred_after, options.occurred_before
     if after is None and before is None:
         return True
     when = fact.valid_from or fact.recorded_at
     return when is not None and (after is None or after <= when) and (before is None or when < before)
-
-
-def held(fact: Fact, moment: datetime) -> bool:
-    """Whether the fact was so at a moment, by what is known today: one found to be wrong never was."""
-    since = fact.valid_from or fact.recorded_at
-    until = fact.valid_until or fact.expired_at
-    return fact.ended_because != "wrong" and (since is None or since <= moment) and (until is None or moment < until)
 
 
 def _scored(facts: Iterable[Fact], query: str) -> list[tuple[int, Fact]]:

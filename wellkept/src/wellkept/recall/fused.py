@@ -25,8 +25,10 @@ from wellkept.model import (
 )
 from wellkept.recall.asked import COVERED, content_words
 from wellkept.recall.current import current_first
-from wellkept.recall.facts import fitting_facts, held, may_be_found, shared_words
+from wellkept.recall.facts import fitting_facts, may_be_found, shared_words
 from wellkept.recall.near import near_facts
+from wellkept.recall.outdated import Outdated, Piece, outdated
+from wellkept.state import as_it_stands, held, is_current, prevails
 from wellkept.storage import Store
 
 if TYPE_CHECKING:
@@ -44,42 +46,82 @@ Search = Callable[[str, str, int], Ranking]
 """What a source holds for a query, at most so many hits: the one way of searching."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What may be recalled: of one entity only its facts; what held at `as_of`, by what was known at `known_at`.
+
+    With `history` facts that were ended come too, and those that are pending.
+    """
+
+    now: datetime
+    entity: str | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    history: bool = False
+
+    def permits(self, fact: Fact, store: Store) -> bool:
+        """Whether the fact may be told."""
+        if self.entity not in (None, fact.entity):
+            return False
+        if self.as_of is not None:
+            known = self.known_at
+            return held(fact, self.as_of, known) and prevails(store, fact, self.as_of, known)
+        return self.history or is_current(fact, self.now)
+
+
 def recalled(
-    store: Store,
-    search: Search,
-    source: str,
-    query: str,
-    limit: int,
-    meant: Sense | None = None,
-    *,
-    entity: str | None = None,
-    as_of: datetime | None = None,
-    history: bool = False,
+    store: Store, search: Search, source: str, query: str, limit: int, meant: Sense | None, asked: Asked
 ) -> Recalled:
     """The `limit` facts and pages that fit the query best; of one entity only its facts.
 
-    With `as_of` facts as they held then, and no pages, of which only the present is known. With `history` facts that
-    were ended come too. Without `meant`, what the query means, facts are found by their words.
+    With `as_of` facts as they held then, and no pages, of which only the present is known. Without `meant`, what the
+    query means, facts are found by their words.
     """
-    ended = history or as_of is not None
-    facts = _facts(
-        store,
-        source,
-        query,
-        limit,
-        meant,
-        lambda fact: (
-            (ended or fact.status == "active")
-            and entity in (None, fact.entity)
-            and (as_of is None or held(fact, as_of))
-        ),
-        entity=entity,
-        ended=ended,
-    )
-    ranking = search(source, query, limit) if entity is None and as_of is None else Ranking(())
-    found = merged(facts.ranked, ranking.hits, limit, facts.faint)
+    ended = asked.history or asked.as_of is not None
+    among = partial(asked.permits, store=store)
+    facts = _facts(store, source, query, limit, meant, among, entity=asked.entity, ended=ended)
+    told = tuple(as_it_stands(fact, asked.now) for fact in _with_what_they_contradict(store, facts.ranked, limit))
+    ranking = search(source, query, limit) if asked.entity is None and asked.as_of is None else Ranking(())
+    hits = _up_to_date(store, source, ranking.hits, asked)
+    found = merged(told, hits, limit, facts.faint)
     degraded = _degraded(store, found, facts, ranking, meant)
     return Recalled(found, (*facts.lanes, *ranking.lanes), degraded)
+
+
+def _up_to_date(store: Store, source: str, hits: Sequence[Hit], asked: Asked) -> tuple[Hit, ...]:
+    """The pieces, without what they say that is so no longer; with `history` as they are, and marked."""
+    marked = with_outdated(store, source, hits, asked.now)
+    if asked.history:
+        return tuple(hit for hit, _ in marked)
+    struck = ((hit, hit.text if old is None else old.struck(hit.text), old) for hit, old in marked)
+    return tuple(
+        hit if old is None else replace(hit, text=text, status="active", superseded_by=None)
+        for hit, text, old in struck
+        if old is None or text
+    )
+
+
+def with_outdated(
+    store: Store, source: str, hits: Sequence[Hit], now: datetime
+) -> tuple[tuple[Hit, Outdated | None], ...]:
+    """The pieces, each marked where it says what is so no longer, with what it says of that."""
+    found = outdated(store, source, [Piece(hit.slug, hit.text, hit.trust) for hit in hits], now)
+    return tuple(
+        (hit if old is None else replace(hit, status="superseded", superseded_by=old.superseded_by), old)
+        for hit, old in zip(hits, found, strict=True)
+    )
+
+
+def _with_what_they_contradict(store: Store, facts: Sequence[Fact], limit: int) -> tuple[Fact, ...]:
+    """The facts, none that is pending without the one before it that it contradicts."""
+    told: dict[int | None, Fact] = {}
+    for fact in facts:
+        other = store.fact(fact.source, fact.replaces) if fact.status == "pending" and fact.replaces else None
+        pair = [one for one in (other, fact) if one is not None and one.id not in told]
+        if len(told) + len(pair) > limit:
+            break
+        told |= {one.id: one for one in pair}
+    return tuple(told.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +227,7 @@ def searched(
     options: SearchOptions,
     showing: Showing,
     meant: Sense,
+    now: datetime,
 ) -> Results:
     """One page of the facts and pages that fit the query and that the options let be found.
 
@@ -193,10 +236,11 @@ def searched(
     began = perf_counter()
     wanted = showing.offset + showing.limit
     ranking = search(source, query, wanted, options) if showing.documents else Ranking(())
+    then = options.known_at if options.as_of is None else options.as_of
     facts = _Facts()
     if showing.memory:
         among = partial(may_be_found, options=options)
-        ended = options.as_of is not None
+        ended = then is not None
         # One more than is shown tells whether there are more; the rest is not read.
         facts = _facts(
             store,
@@ -204,11 +248,16 @@ def searched(
             query,
             wanted + 1,
             meant,
-            lambda fact: (ended or fact.status == "active") and among(fact),
+            lambda fact: (
+                among(fact)
+                and (is_current(fact, now) if then is None else prevails(store, fact, then, options.known_at))
+            ),
             ended=ended,
             words=options.mode != "vector",
         )
-    found = merged(facts.ranked, ranking.hits, wanted, facts.faint)[showing.offset :]
+    told = tuple(as_it_stands(fact, now) for fact in facts.ranked)
+    hits = tuple(hit for hit, _ in with_outdated(store, source, ranking.hits, now)) if then is None else ranking.hits
+    found = merged(told, hits, wanted, facts.faint)[showing.offset :]
     said = {f"fact:{number}": lanes for number, lanes in facts.said.items()}
     results = tuple(_result(one, item, showing, said) for one in found if (item := _whole(store, source, one)))
     calls = int(meant.vector is not None or "embedder_failed" in meant.degraded)
@@ -230,7 +279,9 @@ def _result(one: Found, item: Page | Fact, showing: Showing, said: Mapping[str, 
     content = None if showing.content_chars is None else one.item.text[: showing.content_chars]
     found = Result(one.id, one.origin, name, content, one.score, one.rank, item, faint=one.faint)
     if hit is not None:
-        found = replace(found, turn=hit.turn, at=hit.at)
+        # Which of a page's words are so no longer is known of the piece that is shown.
+        over = None if hit.status == "active" else hit.superseded_by or ""
+        found = replace(found, turn=hit.turn, at=hit.at, superseded_by=over)
     if showing.diagnostics:
         why = (said[one.id], ()) if hit is None else (hit.lanes, hit.factors)
         found = replace(found, lanes=why[0], factors=why[1])

@@ -180,6 +180,11 @@ def _compound(short: str, long: str, compounds: bool) -> float:
     return 0.0
 
 
+def _surely_another(key: str, word: str) -> bool:
+    """Whether a word surely has no `likeness` with a key of ASCII letters: neither begins nor ends as it does."""
+    return word.isascii() and not word.startswith(key[:3]) and not word.endswith(key) and not key.endswith(word)
+
+
 def _with_ending(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     return len(short) >= 3 and long.removeprefix(short) in ("s", "es")
@@ -259,7 +264,10 @@ class Reading:
         if term.glued:
             return [_covered(term.key, sentence) for sentence in self._folded]
         found = [0.0] * len(self._folded)
-        for word in self._may_be(term):
+        words = self._may_be(term)
+        if term.key.isascii() and term.key[0].isalpha():
+            words = [word for word in words if not _surely_another(term.key, word)]
+        for word in words:
             if alike := likeness(term.key, word, self._compounds):
                 for place in self._places[word]:
                     found[place] = max(found[place], alike)

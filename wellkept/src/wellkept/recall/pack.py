@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import regex  # type: ignore[import-untyped]
@@ -24,10 +24,14 @@ from wellkept.model import (
 )
 from wellkept.names import norm
 from wellkept.recall.card import entity_card
-from wellkept.recall.fused import Search, recalled
-from wellkept.recall.render import MARKER, enveloped, one_line, shorten, stored_text, told_shortly
+from wellkept.recall.fused import Asked, Search, recalled
+from wellkept.recall.outdated import Piece, outdated
+from wellkept.recall.render import MARKER, one_line, shorten, stored_text, told_shortly
 from wellkept.recall.said import tells
+from wellkept.recall.unasked import HIDDEN, work_status
+from wellkept.state import is_current
 from wellkept.storage import Store
+from wellkept.trust.envelope import enveloped, fresh_nonce
 
 CAPS: Mapping[Layer, int] = {"wake": 8, "recall": 24, "deep_search": 50}
 """How many items a layer holds at most."""
@@ -88,9 +92,7 @@ _STATEMENTS_READ = 40
 _CONSIDERED = 500
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 _CONTENT_SHARE = 0.85
-_WORK_STATUS = regex.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[^\n]*\n){0,64}?status:[ \t]*[\"']?(\w+)", regex.IGNORECASE)
 _DONE = frozenset({"done", "closed", "completed", "finished", "cancelled", "shipped"})
-_HIDDEN = frozenset({"archived", "hidden"})
 _LINK = regex.compile(r"\[\[([^\[\]|\n]{1,512})(?:\|[^\[\]\n]*)?\]\]")
 
 
@@ -106,6 +108,7 @@ def context_pack(
     limit: int,
     related: int,
     tokens: int,
+    now: datetime,
 ) -> ContextPack:
     """The memory that bears on a goal: what `entities` name first, then what the goal recalls.
 
@@ -113,22 +116,24 @@ def context_pack(
     budget stays. What does not is named in `omitted`, with the reason. The same memory gives the same pack.
     """
     omitted: list[Omitted] = []
-    named = list(_named(store, source, entities, omitted))
-    found = list(_recalled(store, search, source, goal, 3 * CAPS[layer]))
+    named = list(_named(store, source, entities, omitted, now))
+    found = list(_recalled(store, search, source, goal, 3 * CAPS[layer], now))
     about = _About(goal, intent, layer, min(limit, CAPS[layer]), tokens)
-    return _packed(about, [*named, *found], omitted, lambda item: _related(store, source, item, related))
+    items = [*_up_to_date(store, source, named, now), *found]
+    return _packed(about, items, omitted, lambda item: _related(store, source, item, related))
 
 
-def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str) -> ContextPack:
+def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: str, *, now: datetime) -> ContextPack:
     """The pack of a session whose goal nobody knows yet: in place of what a goal recalls the newest pages and facts.
 
-    Facts are those told since a moment, as is what the user said in the last conversation. What is from outside is
-    left out: whoever begins a session has not asked for it. `mark` is the line that the text begins with.
+    Facts are those told since a moment, as is what the user said in the last conversation. `mark` is the line that the
+    text begins with.
     """
-    inside = [page for page in store.pages(source, _CONSIDERED) if page.trust > Trust.EXTERNAL_UNTRUSTED]
-    pages = sorted(inside, key=lambda page: (-_age_key(page.updated_at), page.slug))[:NEWEST_PAGES]
-    told = [fact for fact in store.facts(source, since=since) if fact.trust > Trust.EXTERNAL_UNTRUSTED]
-    facts = sorted(told, key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[:NEWEST_FACTS]
+    pages = sorted(store.pages(source, _CONSIDERED), key=lambda page: (-_age_key(page.updated_at), page.slug))[
+        :NEWEST_PAGES
+    ]
+    current = [fact for fact in store.facts(source, since=since) if is_current(fact, now)]
+    facts = sorted(current, key=lambda fact: (-_age_key(fact.recorded_at), fact.id or 0))[:NEWEST_FACTS]
     newest: list[tuple[Page | Fact, str]] = [(page, told_shortly(page.summary, page.body)) for page in pages]
     newest += [(fact, fact.text) for fact in facts]
     places = [*range(len(pages)), *range(len(facts))]
@@ -137,14 +142,27 @@ def opening_pack(store: Store, source: str, since: datetime, tokens: int, mark: 
         for (kept, text), place in zip(newest, places, strict=True)
         for item in _pack_items(kept, text, 1 / (1 + place), "newest")
     ]
-    items += _said_last(store, source, since)
+    items = _up_to_date(store, source, items, now)
+    items += _said_last(store, source, since, now)
     about = _About("", "general", "deep_search", CAPS["deep_search"], tokens, mark)
     return _packed(about, items, [], lambda _: ())
 
 
-def _said_last(store: Store, source: str, since: datetime) -> Iterator[PackItem]:
+def _up_to_date(store: Store, source: str, items: Sequence[PackItem], now: datetime) -> list[PackItem]:
+    """The items; what a page says that is so no longer is taken out of its words."""
+    slugs = [one.item.slug if isinstance(one.item, Page) else "" for one in items]
+    pieces = [Piece(slug, one.text if slug else "", one.item.trust) for slug, one in zip(slugs, items, strict=True)]
+    over = outdated(store, source, pieces, now)
+    return [
+        one if old is None else replace(one, text=old.struck(one.text)) for one, old in zip(items, over, strict=True)
+    ]
+
+
+def _said_last(store: Store, source: str, since: datetime, now: datetime) -> Iterator[PackItem]:
     """What the user stated last in the newest conversation, before all else; nothing if that told nothing."""
     told = [one for one in store.newest_statements(source, since, _STATEMENTS_READ) if tells(one.text)]
+    over = outdated(store, source, [Piece(one.slug, one.text, one.trust) for one in told], now)
+    told = [one for one, old in zip(told, over, strict=True) if old is None]
     last = [one.text for one in told if one.slug == told[0].slug][:LAST_STATEMENTS]
     page = store.get_page(source, told[0].slug) if told else None
     if page is not None:
@@ -162,19 +180,20 @@ class _About:
     cap: int
     tokens: int
     mark: str = MARKER
+    nonce: str = field(default_factory=fresh_nonce)
 
 
 def _packed(
-    about: _About, items: Iterable[PackItem], omitted: list[Omitted], related: Callable[[PackItem], tuple[str, ...]]
+    about: _About, items: Iterable[PackItem], omitted: list[Omitted], related: Callable[[PackItem], tuple[Page, ...]]
 ) -> ContextPack:
     """The pack of these items: each once, facets in turn, within the budget."""
     order = _order(about.intent)
     chosen, rest = _take_turns(list(_once(items, omitted)), order, about.cap)
-    omitted += [Omitted(item.id, "limit") for item in rest]
+    omitted += [Omitted(item.id, "limit", item.item) for item in rest]
     chosen = [replace(item, related=related(item)) for item in chosen]
     kept, text = _within(chosen, order, about)
     held = {item.id for item in kept}
-    omitted += [Omitted(item.id, "budget") for item in chosen if item.id not in held]
+    omitted += [Omitted(item.id, "budget", item.item) for item in chosen if item.id not in held]
     sections = tuple(
         Section(facet, TITLES[facet], tuple(found))
         for facet in order
@@ -198,10 +217,12 @@ def _order(intent: Intent) -> tuple[str, ...]:
     return (*first, *(facet for facet in TITLES if facet not in first))
 
 
-def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitted]) -> Iterator[PackItem]:
+def _named(
+    store: Store, source: str, names: Sequence[str], omitted: list[Omitted], now: datetime
+) -> Iterator[PackItem]:
     for name in dict.fromkeys(names):
         try:
-            card = entity_card(store, source, name)
+            card = entity_card(store, source, name, now)
         except NotFound:
             omitted.append(Omitted(name, "unknown"))
             continue
@@ -211,8 +232,8 @@ def _named(store: Store, source: str, names: Sequence[str], omitted: list[Omitte
             yield from _pack_items(fact, fact.text, 1.0, "about a named page")
 
 
-def _recalled(store: Store, search: Search, source: str, goal: str, limit: int) -> Iterator[PackItem]:
-    for one in recalled(store, search, source, goal, limit).memories:
+def _recalled(store: Store, search: Search, source: str, goal: str, limit: int, now: datetime) -> Iterator[PackItem]:
+    for one in recalled(store, search, source, goal, limit, None, Asked(now)).memories:
         if isinstance(one.item, Hit):
             page = store.get_page(source, one.item.slug)
             if page is not None:
@@ -229,14 +250,13 @@ def _without_title(text: str, title: str) -> str:
 
 def _pack_items(kept: Page | Fact, text: str, score: float, reason: str) -> Iterator[PackItem]:
     """The item, or nothing where it may not stand in a pack."""
-    if kept.status != "active":
+    if kept.status != "active" or kept.integrity == "failed":
         return
     if isinstance(kept, Fact):
         yield PackItem(f"fact:{kept.id}", FACETS.get(kept.kind, "domain"), reason, score, text, kept)
         return
-    found = _WORK_STATUS.match(kept.content[:8000])
-    standing = found[1].lower() if found else ""
-    if standing in _HIDDEN:
+    standing = work_status(kept.content)
+    if standing in HIDDEN:
         return
     facet = FACETS.get(kept.type, "domain")
     facet = "prior_art" if facet == "active_work" and standing in _DONE else facet
@@ -259,7 +279,7 @@ def _once(items: Iterable[PackItem], omitted: list[Omitted]) -> Iterator[PackIte
             continue
         shown.add(one.id)
         if derived or words in said or one.item.trust < highest[words]:
-            omitted.append(Omitted(one.id, "derived" if derived else "duplicate"))
+            omitted.append(Omitted(one.id, "derived" if derived else "duplicate", one.item))
             continue
         said.add(words)
         yield one
@@ -283,20 +303,20 @@ def _best(item: PackItem) -> tuple[float, str]:
     return -item.score, item.id
 
 
-def _related(store: Store, source: str, item: PackItem, limit: int) -> tuple[str, ...]:
+def _related(store: Store, source: str, item: PackItem, limit: int) -> tuple[Page, ...]:
     """The pages that an item speaks of: the one a fact is about, or those a page links to. Only current ones."""
     if isinstance(item.item, Fact):
         named = [item.item.entity] if item.item.entity else []
     else:
         named = [link.strip() for link in _LINK.findall(item.item.body)]
-    found: dict[str, None] = {}
+    found: dict[str, Page] = {}
     for slug in dict.fromkeys(named):
         if len(found) >= limit:
             break
         page = store.get_page(source, slug)
         if page is not None and page.status == "active" and str(Item("page", slug)) != item.id:
-            found[str(Item("page", slug))] = None
-    return tuple(found)
+            found[slug] = page
+    return tuple(found.values())
 
 
 def _within(chosen: Sequence[PackItem], order: Sequence[str], about: _About) -> tuple[list[PackItem], str]:
@@ -304,27 +324,27 @@ def _within(chosen: Sequence[PackItem], order: Sequence[str], about: _About) -> 
     kept: list[PackItem] = []
     spent = 0.0
     for item in chosen:
-        cost = count_tokens(_line(item))
+        cost = count_tokens(_line(item, about.nonce))
         if spent + cost <= about.tokens * _CONTENT_SHARE:
             kept.append(item)
             spent += cost
-    while count_tokens(text := _text(kept, order, about.mark)) > about.tokens:
+    while count_tokens(text := _text(kept, order, about)) > about.tokens:
         kept.pop()
     return kept, text
 
 
-def _text(items: Sequence[PackItem], order: Sequence[str], mark: str) -> str:
+def _text(items: Sequence[PackItem], order: Sequence[str], about: _About) -> str:
     if not items:
         return ""
-    parts = [mark]
+    parts = [about.mark]
     for facet in order:
-        lines = [_line(item) for item in items if item.facet == facet]
+        lines = [_line(item, about.nonce) for item in items if item.facet == facet]
         if lines:
             parts.append("\n".join([f"## {TITLES[facet]}", *lines]))
     return "\n\n".join(parts)
 
 
-def _line(item: PackItem) -> str:
+def _line(item: PackItem, nonce: str) -> str:
     """An item on one line of at most ITEM_CHARS characters, which ends with where it is from and its label."""
     kept = item.item
     if isinstance(kept, Page):
@@ -343,7 +363,7 @@ def _line(item: PackItem) -> str:
     room = ITEM_CHARS - 2 - len(begins) - len(ends)
     while True:
         inner = begins + stored_text(shorten(words, room), kept.trust) + ends
-        line = "- " + enveloped(inner, kept.trust, kept.source, item.id)
+        line = "- " + enveloped(inner, kept.trust, kept.source, item.id, nonce)
         if len(line) <= ITEM_CHARS or room <= 1:
             return line
         room -= len(line) - ITEM_CHARS if len(line) - ITEM_CHARS < room else room - 1

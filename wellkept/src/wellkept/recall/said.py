@@ -35,7 +35,8 @@ MOST_SAID = 2
 """So many statements at most are brought to a turn."""
 MOST_HOLDING = 256
 """A word that more statements hold tells none of them from the others."""
-_READ = 16
+READ = 16
+"""So many statements at most are read."""
 _HELD, _HELD_STRETCH = 0.5, 0.6
 _MOST_MASS = 3.0
 _LONGEST_BEGINNING = 4
@@ -136,11 +137,21 @@ class _Asked:
     def best(self) -> Sequence[int]:
         """The statements that hold the most and the rarest terms, the newest of equal ones first."""
         rough: dict[int, float] = defaultdict(float)
+        common: list[tuple[float, frozenset[int]]] = []
         for term, numbers in self.holding.items():
             weight = term.weight * _rarity(len(numbers), self.statements)
+            if len(numbers) >= MOST_HOLDING:
+                common.append((weight, numbers))
+                continue
             for number in numbers:
                 rough[number] += weight
-        return [number for _, number in nlargest(_READ, zip(rough.values(), rough, strict=True))]
+        # Where enough hold more than all common words together count, only those of them matter that are among these.
+        most = sum(weight for weight, _ in common)
+        enough = sum(held > most for held in rough.values()) >= READ
+        for weight, numbers in common:
+            for number in numbers.intersection(rough) if enough else numbers:
+                rough[number] += weight
+        return [number for _, number in nlargest(READ, zip(rough.values(), rough, strict=True))]
 
     def rarity(self, held: Iterable[Term]) -> Mapping[Term, float]:
         """How telling each of the terms is where a statement holds them all: few may hold what many hold one of."""
@@ -267,7 +278,18 @@ def _age(statement: Statement) -> float:
 def _said(match: Match) -> Said:
     one = match.statement
     words = tuple(term.key for term in match.held)
-    return Said(one.text, one.slug, one.at, one.trust, SAID, round(match.likely, 2), tuple(sorted(words)), one.source)
+    return Said(
+        text=one.text,
+        slug=one.slug,
+        at=one.at,
+        trust=one.trust,
+        arm=SAID,
+        confidence=round(match.likely, 2),
+        words=tuple(sorted(words)),
+        source=one.source,
+        content_origin=one.content_origin,
+        flags=one.flags,
+    )
 
 
 def tells(sentence: str) -> bool:

@@ -155,12 +155,17 @@ def _permitted(view: View, options: SearchOptions) -> Mask:
     if options.labels:
         tiers = [Trust[label.upper()] for label in options.labels]
         permitted &= np.array([page.trust in tiers for page in view.pages], np.bool_)[view.page]
+    if options.without_flags:
+        banned = set(options.without_flags)
+        flagged = np.array([not banned.isdisjoint(page.flags) for page in view.pages], np.bool_)
+        permitted &= ~flagged[view.page]
     if options.occurred_after is not None:
         permitted &= view.at >= _microseconds(options.occurred_after)
     if options.occurred_before is not None:
         permitted &= (view.at < _microseconds(options.occurred_before)) & (view.at != NO_TIME)
-    if options.as_of is not None:
-        permitted &= view.at <= _microseconds(options.as_of)
+    for moment in (options.as_of, options.known_at):
+        if moment is not None:
+            permitted &= view.at <= _microseconds(moment)
     return permitted
 
 
@@ -335,6 +340,9 @@ def _hits(
                     Factor(name, float(by_row[row])) for name, by_row in scored.factors.items() if by_row[row] != 1
                 ),
                 faint=faint[place],
+                content_origin=text.content_origin,
+                flags=tuple(text.flags.split()),
+                integrity=text.integrity,
             )
         )
     return tuple(hits)

@@ -128,8 +128,7 @@ def fit(store: Store, source: str, asked: Sequence[Term], also: Sequence[str] = 
     for term, slugs in holding.items():
         for slug in slugs:
             rough[slug] += term.weight * rarity.of(len(slugs))
-    best = sorted(rough, key=lambda slug: (-rough[slug], slug))[:_READ]
-    refs = [page for page in store.page_refs(source, (*best, *also)) if page.trust > Trust.EXTERNAL_UNTRUSTED]
+    refs = _refs(store, source, sorted(rough, key=lambda slug: (-rough[slug], slug)), also)
     facts = {page.slug: store.told_of(source, page.slug, MOST_FACTS) for page in refs}
     readings = [(page, reading(page.title, page.summary, page.body_start, facts[page.slug])) for page in refs]
     matches = {page.slug: {term: read.matches(term) for term in asked} for page, read in readings}
@@ -137,6 +136,17 @@ def fit(store: Store, source: str, asked: Sequence[Term], also: Sequence[str] = 
     fits = [replace(_fit(page, matches[page.slug], weights), facts=facts[page.slug]) for page in refs]
     wanted = (one for one in fits if one.mass > 0 or one.page.slug in also)
     return tuple(sorted(wanted, key=lambda one: (-one.strength, one.page.slug)))
+
+
+def _refs(store: Store, source: str, best: Sequence[str], also: Sequence[str]) -> list[PageRef]:
+    """The first of the best pages that may be brought, and those of `also`; what came from outside may not be."""
+    found: dict[str, PageRef] = {}
+    for start in range(0, max(1, len(best)), _READ):
+        asked = (*best[start : start + _READ], *(also if start == 0 else ()))
+        found |= {page.slug: page for page in store.page_refs(source, asked) if page.trust > Trust.EXTERNAL_UNTRUSTED}
+        if sum(slug in found for slug in best) >= min(_READ, len(best)):
+            break
+    return [found[slug] for slug in sorted(found)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,6 +306,7 @@ ROUTES: tuple[Route, ...] = (
     _of_verb("POST", "/memory/forget", "forget"),
     _of_verb("POST", "/memory/confirm", "confirm"),
     _of_verb("GET", "/memory/delta", "delta"),
+    _of_verb("GET", "/memory/conflicts", "conflicts"),
     _of_verb("GET", "/memory/export", "export"),
     _of_verb("GET", "/memory/{id:path}/history", "history"),
     _of_verb("GET", "/pages/{slug:path}", "get_page"),

@@ -6,20 +6,22 @@ does not rank, decide or label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from wellkept.model import (
     Change,
     Chunk,
+    ContentOrigin,
     Fact,
     HeldWrite,
     Hit,
+    Integrity,
     Item,
     Mark,
     Name,
@@ -59,6 +61,9 @@ class ChunkText:
     title: str
     text: str
     trust: int
+    content_origin: ContentOrigin | None = None
+    flags: str = ""
+    integrity: Integrity | None = None
 
 
 Embedded = Literal["fact", "chunk"]
@@ -202,11 +207,81 @@ class Forgetting(Protocol):
         """Leave no byte of what was taken out; False while a reader keeps it. With `anew` all is written again."""
 
 
+Sign = Callable[[str, str, Mapping[str, str | int | float | bytes | None]], bytes]
+"""Makes the seal of a row: for what, of which table, and the row's columns."""
+UNVERIFIED, ROLLED_BACK = "unverified", "rollback_suspected"
+"""Why what is read may not be as it was written."""
+
+
+class SealKeeper(Protocol):
+    """What a store seals with: a key, and a count that stands beside the key and not in the store."""
+
+    def sign(self, *, make: bool) -> Sign:
+        """What makes seals; with `make` within a transaction of the store, to which the key is tied then.
+
+        StoreUnavailable where the key is not to be had.
+        """
+
+    def seen(self) -> int:
+        """How many sealing writes of the store were seen; 0 when none was."""
+
+    def saw(self, count: int) -> None:
+        """So many are on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tampered:
+    """A row that is not as we wrote it, or, with key None, all rows of a table and source; `name` is for people."""
+
+    table: str
+    source: str
+    key: Any
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """How many rows were verified, what failed, and codes for what could not be verified at all."""
+
+    rows: int
+    problems: tuple[Tampered, ...]
+    codes: tuple[str, ...]
+
+
+class Sealing(Protocol):
+    """What tells whether rows were changed from outside."""
+
+    def use(self, keeper: SealKeeper) -> None:
+        """From now on rows are sealed when they are written, and verified when they are read."""
+
+    def codes(self) -> tuple[str, ...]:
+        """Why what is read may not be as it was written: UNVERIFIED, ROLLED_BACK, or nothing."""
+
+    def of_slugs(self, source: str, slugs: Iterable[str]) -> Mapping[str, Integrity]:
+        """Which pages of a source are as they were written; nothing where nothing can be verified."""
+
+    def of_table(self, table: str, source: str = "") -> Integrity | None:
+        """Whether all rows of a small table, of a source if it has one, are as they were written and none is missing.
+
+        None where nothing can be verified.
+        """
+
+    def walk(self, *, every: bool = True) -> Walked:
+        """Verify every row, and that none is missing; without `every` only count them."""
+
+    def reseal(self) -> int:
+        """Seal what fails anew, with the lowest tier, and what is there now as all there is; how many rows failed."""
+
+
 class Holding(Protocol):
     """What the gate needs of an engine. What changes it is called within a transaction of the store."""
 
     def hold(self, write: HeldWrite) -> int:
         """Keep it, and give its number."""
+
+    def same(self, write: HeldWrite) -> int | None:
+        """The number of the same write by the same writer, if that is held."""
 
     def size(self, source: str) -> tuple[int, int]:
         """How many writes of the source are held, and their bytes."""
@@ -345,6 +420,10 @@ class Store(Protocol):
         """What forgetting for good needs."""
 
     @property
+    def sealing(self) -> Sealing:
+        """What tells whether rows were changed from outside; those are read with the lowest tier."""
+
+    @property
     def holding(self) -> Holding:
         """What is held back, and how strict the gate is."""
 
@@ -397,22 +476,26 @@ class Store(Protocol):
     def find_words(self, source: str, words: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Best chunks of live pages holding any of the words (BM25, best first, ties by slug and ordinal)."""
 
-    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+    def find_beginnings(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Openings:
         """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
 
-        At most `most` of either; conversations are left out, and facts that came from outside.
+        At most `most` of either; conversations are left out, and what is of a lower tier than `least`.
         """
 
     def page_refs(self, source: str, slugs: Iterable[str]) -> tuple[PageRef, ...]:
         """What a pointer needs to know of the live pages of these slugs, by slug."""
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
-        """What the newest active facts about a page say, newest first; none that came from outside."""
+        """What the newest active facts about a page say, newest first; none from outside, none that has an end."""
 
-    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+    def find_statements(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Stated:
         """For each beginning of a word the newest `most` statements of live pages that hold such a word.
 
-        None of what came from outside.
+        None of a lower tier than `least`.
         """
 
     def statements(self, source: str, numbers: Iterable[int]) -> tuple[Statement, ...]:
@@ -422,14 +505,34 @@ class Store(Protocol):
         """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
 
     def put_facts(
-        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+        self,
+        source: str,
+        session_page: str | None,
+        facts: Sequence[Fact],
+        now: datetime,
+        by: str | None = None,
+        *,
+        cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id. Active facts
-        of that session page that are not given again become expired. With `session_page` None the facts are added,
-        and one that was ended is told anew. A fact of a session page that was ended by a mark stays ended.
+        of that session page that are not given again become expired, but for those of a tier above `cap`. With
+        `session_page` None the facts are added, and one that was ended is told anew. A fact of a session page that was
+        ended by a mark stays ended.
         """
+
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
+        """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
+
+    def facts_told(self, source: str, texts: Iterable[str]) -> tuple[Fact, ...]:
+        """The facts of the source in any of these words (`names.norm`), whatever their status, by id."""
+
+    def facts_of_slot(self, source: str, entity: str | None, attribute: str) -> tuple[Fact, ...]:
+        """The facts that say this of the entity, whatever their status, by id."""
+
+    def has_ended(self, source: str) -> bool:
+        """Whether the source holds a fact that is not simply current: ended, pending, or with an end."""
 
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
         """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.

@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, str] = {
     "facts.text": "facts.text",
     "facts.mention": "facts.text",
     "facts.entity": "facts.entity",
+    "facts.attribute": "facts.attribute",
     "facts.session_page": "pages.slug",
     "facts.told_in": "pages.slug",
     "facts.told_slug": "pages.slug",
@@ -66,6 +67,7 @@ NO_CLAIM = frozenset(
     "journal.kind journal.change uses.key uses.source uses.kind uses.signal replies.source replies.caller replies.key "
     "replies.digest embedders.model tombstones.source tombstones.claim tombstones.first tombstones.purge purges.id "
     "journal.actor statements.source pages.flags facts.flags "
+    "seals.tbl seals.source seals.parts seals.seal heads.tbl heads.source heads.total heads.seal "
     "holds.source holds.channel holds.principal holds.kind holds.flags modes.name modes.value "
     "folders.name folders.source folders.path folders.signers folders.head folder_files.folder folder_files.digest "
     "folder_files.standing cursors.source cursors.name cursors.etag "
@@ -80,6 +82,7 @@ _TEXTS: Mapping[str, str] = {
     "pages.told": "SELECT slug, json_array(url, source_id, json(metadata)) FROM pages WHERE source = ? "
     "AND (url IS NOT NULL OR source_id IS NOT NULL OR metadata IS NOT NULL)",
     "facts.entity": "SELECT id, entity FROM facts WHERE source = ? AND entity IS NOT NULL",
+    "facts.attribute": "SELECT id, attribute FROM facts WHERE source = ? AND attribute IS NOT NULL",
     "pages.slug": "SELECT slug, slug FROM pages WHERE source = ?",
     "journal.before": "SELECT seq, before FROM journal WHERE source = ? AND before IS NOT NULL",
     "journal.because": "SELECT seq, because FROM journal WHERE source = ? AND because <> ''",
@@ -150,8 +153,14 @@ class SqliteForgetting:
         self._file.change("DELETE FROM facts_fts WHERE rowid = (SELECT id FROM facts WHERE source = ? AND id = ?)",
                           (source, number))  # fmt: skip
         self._file.change("DELETE FROM facts WHERE source = ? AND id = ?", (source, number))
-        self._file.change("UPDATE facts SET superseded_by = NULL WHERE source = ? AND superseded_by = ?",
-                          (source, number))  # fmt: skip
+        # What would have made way for it later stays.
+        self._file.change(
+            "UPDATE facts SET valid_until = told_until, told_until = NULL, expired_at = NULL, ended_because = NULL "
+            "WHERE source = ? AND superseded_by = ? AND status = 'active'", (source, number),
+        )  # fmt: skip
+        for column in ("superseded_by", "replaces"):
+            self._file.change(f"UPDATE facts SET {column} = NULL WHERE source = ? AND {column} = ?",  # noqa: S608
+                              (source, number))  # fmt: skip
         self._erase_item(source, "fact", str(number))
 
     def erase_page(self, source: str, slug: str) -> None:
@@ -179,6 +188,8 @@ class SqliteForgetting:
         elif held.store == "facts.event_id":
             self._file.change("UPDATE facts SET event_id = NULL WHERE source = ? AND id = ?",
                               (source, int(held.key)))  # fmt: skip
+        elif held.store == "facts.attribute":
+            self._forget_attribute(source, int(held.key))
         elif held.store == "facts.entity":
             self._forget_entity(source, int(held.key))
         elif held.store == "replies.reply":
@@ -188,6 +199,13 @@ class SqliteForgetting:
             self._file.change("DELETE FROM holds WHERE source = ? AND id = ?", (source, int(held.key)))
         else:
             raise ValueError(held.store)
+
+    def _forget_attribute(self, source: str, number: int) -> None:
+        """Let nobody know what a fact says of its entity; one that says the same without is there already: it goes."""
+        one = (source, number)
+        sql = "UPDATE OR IGNORE facts SET attribute = NULL WHERE source = ? AND id = ? RETURNING 1"
+        if not self._file.change(sql, one):
+            self.erase_fact(*one)
 
     def _forget_entity(self, source: str, number: int) -> None:
         """Let nobody know whom a fact is about; one that says the same of nobody is there already: then it goes."""

@@ -55,6 +55,14 @@ class SqliteHolding:
         ((number,),) = self._file.change(sql, row)
         return int(number)
 
+    def same(self, write: HeldWrite) -> int | None:
+        """The number of the same write by the same writer, if that is held."""
+        rows = self._file.select(
+            "SELECT id FROM holds WHERE source = ? AND channel = ? AND principal = ? AND kind = ? AND request = ?",
+            (write.source, write.writer.channel, write.writer.principal, write.kind, write.request),
+        )
+        return int(rows[0][0]) if rows else None
+
     def size(self, source: str) -> tuple[int, int]:
         """How many writes of the source are held, and their bytes."""
         rows = self._file.select("SELECT count(*), ifnull(sum(bytes), 0) FROM holds WHERE source = ?", (source,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wellkept.errors import EmbedderMismatch
+from wellkept.model import Integrity, Trust
 from wellkept.providers import EmbedderId
 from wellkept.storage import WANTS_NO_VECTOR, ChunkText, Embedded, Waiting
 from wellkept.storage.view import NO_TIME, STATED, Ints, PageEntry, Signs, View, dots, packed_signs
@@ -25,7 +26,7 @@ _PAGES_AT_ONCE = 500
 _HANGUL = re.compile("[가-힣]{2}$")
 
 _CHANGED_PAGES = (
-    "SELECT id, slug, type, status, ifnull(valid_at, updated_at), trust FROM pages WHERE source = ? AND tick > ?"
+    "SELECT id, slug, type, status, ifnull(valid_at, updated_at), trust, flags FROM pages WHERE source = ? AND tick > ?"
 )
 
 _CHUNKS_OF_PAGES = """
@@ -37,7 +38,7 @@ ORDER BY c.page_id, c.ordinal
 """
 
 _TEXTS = """
-SELECT c.id, p.title, c.text, p.trust
+SELECT c.id, p.id, p.title, c.text, p.trust, p.content_origin, p.flags
 FROM json_each(?) AS wanted CROSS JOIN chunks AS c ON c.id = wanted.value CROSS JOIN pages AS p ON p.id = c.page_id
 """
 
@@ -130,6 +131,8 @@ class Access:
     index_words: Callable[[], None]
     tokens: Callable[[str], list[str]]
     searched: Callable[[str], str]
+    verified: Callable[[Iterable[int]], Mapping[int, Integrity]]
+    """Which pages are as they were written."""
 
 
 class SqliteIndex:
@@ -139,6 +142,7 @@ class SqliteIndex:
         self._store = store
         self._views: dict[str, View] = {}
         self._common: dict[str, _Common] = {}
+        self._common_places = 0
         self._facts: dict[str, Signs] = {}
 
     @contextmanager
@@ -175,6 +179,7 @@ class SqliteIndex:
             return _listed(self._store.select(_PLACES, (token,)))
         state = self._word_state()
         known = self._common.pop(token, None)
+        self._common_places -= 0 if known is None else len(known.places)
         if known is None or known.state[0] != state[0]:
             places = _listed(self._store.select(_PLACES, (token,)))
         else:
@@ -195,19 +200,22 @@ class SqliteIndex:
 
     def _keep(self, token: str, common: _Common) -> None:
         self._common[token] = common
-        while sum(len(one.places) for one in self._common.values()) > _COMMON_PLACES:
+        self._common_places += len(common.places)
+        while self._common_places > _COMMON_PLACES:
             # The one that was not asked for the longest.
-            del self._common[next(iter(self._common))]
+            self._common_places -= len(self._common.pop(next(iter(self._common))).places)
 
     def texts(self, chunks: Sequence[int]) -> Mapping[int, ChunkText]:
         """Title, text and tier of chunks, by id."""
         rows = self._store.select(_TEXTS, (json.dumps(list(chunks)),))
-        return {row[0]: ChunkText(*row[1:]) for row in rows}
+        found = self._store.verified({row[1] for row in rows})
+        return {row[0]: _chunk_text(row[2:], found.get(row[1])) for row in rows}
 
     def forget_views(self) -> None:
         """Read everything anew the next time: for whoever put another file in the place of this one."""
         self._views.clear()
         self._common.clear()
+        self._common_places = 0
         self._facts.clear()
 
     # -- vectors
@@ -225,8 +233,9 @@ class SqliteIndex:
         )
         if not rows:
             return np.array([], np.int64), np.zeros((0, 0), np.float32)
-        flat = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(-1, self._dimension())
-        counts = [len(row[1]) // flat[0].nbytes for row in rows]
+        flat = np.frombuffer(b"".join([row[1] for row in rows]), np.float32).reshape(-1, self._dimension())
+        width = flat.itemsize * flat.shape[1]
+        counts = [len(row[1]) // width for row in rows]
         return np.repeat(np.array([row[0] for row in rows], np.int64), counts), flat
 
     def _dimension(self) -> int:
@@ -329,8 +338,11 @@ class SqliteIndex:
         if removed != view.removed or tick < view.tick or view.dead > max(view.size // 2, 1000):
             view.empty()
         rows = self._store.select(_CHANGED_PAGES, (source, view.tick))
-        live = [PageEntry(row[0], row[1], row[2], NO_TIME if row[4] is None else row[4], row[5]) for row in rows
-                if row[3] == "active"]  # fmt: skip
+        live = [
+            PageEntry(page, slug, type_, NO_TIME if at is None else at, trust, flags=tuple(flags.split()))
+            for page, slug, type_, status, at, trust, flags in rows
+            if status == "active"
+        ]
         for page_id, _, _, status, *_ in rows:
             if status != "active":
                 view.drop(page_id)
@@ -340,6 +352,12 @@ class SqliteIndex:
             view.put(pages, self._store.select(_CHUNKS_OF_PAGES, (json.dumps([page.id for page in pages]),)))
         view.tick, view.removed = tick, removed
         return view
+
+
+def _chunk_text(row: tuple[Any, ...], integrity: Integrity | None) -> ChunkText:
+    title, text, trust, origin, flags = row
+    tier = int(Trust.EXTERNAL_UNTRUSTED) if integrity == "failed" else trust
+    return ChunkText(title, text, tier, origin, flags, integrity)
 
 
 def _phrase(word: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import apsw
@@ -32,6 +32,7 @@ from wellkept.model import (
     Fact,
     FactKind,
     Hit,
+    Integrity,
     Item,
     ItemKind,
     Mark,
@@ -55,6 +56,7 @@ from wellkept.model import (
 from wellkept.names import fold, norm, opening
 from wellkept.sentences import statements
 from wellkept.storage import WANTS_NO_VECTOR, Folders, Forgetting, Holding, SearchIndex
+from wellkept.storage import sealing as seals
 from wellkept.storage.schema import SchemaMismatch, is_current, migrate
 
 _BUSY_MS = 5000
@@ -121,7 +123,7 @@ _PAGES = """source, slug, title, content, body, type, summary, aliases, status, 
 
 _FACT_COLUMNS = """id, source, text, entity, kind, told_by, told_in, told_slug, event_id, quote_start, quote_end,
   mention, confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, content_origin,
-  expired_at, ended_because, flags"""
+  expired_at, ended_because, flags, attribute, replaces, told_until"""
 
 _ADD_PAGE = """
 INSERT INTO pages (source, slug, title, type, status, trust, superseded_by, updated_at, chunk_count, chunk_chars,
@@ -139,7 +141,8 @@ WHERE source = ? AND slug = ?
 """
 
 _FIND_NAMES = """
-SELECT DISTINCT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+SELECT DISTINCT n.key, p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust,
+  p.content_origin, p.flags, iif(instr(lower(substr(t.content, 1, 8000)), 'status:'), substr(t.content, 1, 8000), '')
 FROM json_each(?) AS wanted
 CROSS JOIN names AS n ON n.source = ? AND n.kind = ? AND n.key = wanted.value
 CROSS JOIN pages AS named ON named.id = n.page_id
@@ -151,7 +154,8 @@ ORDER BY n.key, p.slug
 """
 
 _PAGE_REFS = """
-SELECT p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust
+SELECT p.source, p.slug, p.title, p.type, p.summary, t.body_start, p.trust,
+  p.content_origin, p.flags, iif(instr(lower(substr(t.content, 1, 8000)), 'status:'), substr(t.content, 1, 8000), '')
 FROM json_each(?) AS wanted
 CROSS JOIN pages AS p ON p.source = ? AND p.slug = wanted.value
 CROSS JOIN page_texts AS t ON t.page_id = p.id
@@ -164,7 +168,7 @@ SELECT DISTINCT p.slug
 FROM written_fts
 CROSS JOIN chunks AS c ON c.id = written_fts.rowid
 CROSS JOIN pages AS p ON p.id = c.page_id
-WHERE written_fts MATCH ? AND p.source = ? AND p.status = 'active' AND p.type <> 'conversation'
+WHERE written_fts MATCH ? AND p.source = ? AND p.trust >= ? AND p.status = 'active' AND p.type <> 'conversation'
 LIMIT ?
 """
 
@@ -202,9 +206,10 @@ SELECT DISTINCT p.slug
 FROM facts_fts
 CROSS JOIN facts AS f ON f.id = facts_fts.rowid
 CROSS JOIN pages AS p ON p.source = f.source AND p.slug = f.entity
-WHERE facts_fts MATCH ? AND f.source = ? AND f.status = 'active' AND f.trust > 0
-  AND p.status = 'active' AND p.type <> 'conversation'
-LIMIT ?
+WHERE facts_fts MATCH ?1 AND f.source = ?2 AND f.status = 'active' AND f.trust >= ?3
+  AND f.valid_until IS NULL
+  AND p.trust >= ?3 AND p.status = 'active' AND p.type <> 'conversation'
+LIMIT ?4
 """
 
 # Newest first is highest first: a page is put anew when more is said in its conversation.
@@ -213,11 +218,11 @@ SELECT s.id
 FROM statements_fts
 CROSS JOIN statements AS s INDEXED BY statements_placed ON s.id = statements_fts.rowid
 CROSS JOIN pages AS p INDEXED BY pages_in_reach ON p.id = s.page_id
-WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust > 0
+WHERE statements_fts MATCH ? AND s.source = ? AND p.status = 'active' AND p.trust >= ?
 ORDER BY statements_fts.rowid DESC LIMIT ?
 """
 
-_STATEMENT = "s.source, p.slug, s.turn, s.text, coalesce(s.at, p.updated_at), p.trust, s.id"
+_STATEMENT = "s.source, p.slug, s.turn, s.text, coalesce(s.at, p.updated_at), p.trust, s.id, p.content_origin, p.flags"
 
 _STATEMENTS = f"""
 SELECT {_STATEMENT}
@@ -236,7 +241,8 @@ ORDER BY s.at DESC, s.id DESC LIMIT ?
 """  # noqa: S608
 
 _FACTS_ABOUT = """
-SELECT text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 ORDER BY id DESC LIMIT ?
+SELECT id, text FROM facts WHERE source = ? AND status = 'active' AND entity = ? AND trust > 0 AND valid_until IS NULL
+ORDER BY id DESC LIMIT ?
 """
 
 _MATCHING_CHUNKS = """
@@ -266,7 +272,7 @@ SELECT ifnull(sum(chunk_count), 0), ifnull(sum(chunk_chars), 0) FROM pages WHERE
 """
 
 _CHUNK_TEXTS = """
-SELECT c.id, p.title, c.text, p.trust
+SELECT c.id, p.title, c.text, p.trust, p.content_origin, p.flags
 FROM json_each(?) AS wanted JOIN chunks AS c ON c.id = wanted.value JOIN pages AS p ON p.id = c.page_id
 """
 
@@ -299,17 +305,19 @@ RETURNING id
 
 _ADD_FACT_AS = """
 INSERT INTO facts (text, mention, kind, confidence, trust, valid_from, valid_until, told_by, told_in, told_slug,
-  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, status, recorded_at,
-  id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?)
+  event_id, quote_start, quote_end, content_origin, flags, source, session_page, text_hash, entity, recorded_at,
+  id, status, attribute, replaces, told_until)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 RETURNING id
 """
 
-# One that is active now counts as the same whenever it was recorded: there is only one of those.
+# One that is active now counts as the same whenever it was recorded, where there is only one of those.
 _FACT_AS_TOLD = """
 SELECT id FROM facts
 WHERE source = ?1 AND ifnull(session_page, '') = ifnull(?2, '') AND text_hash = ?3
-  AND ifnull(entity, '') = ifnull(?4, '') AND (recorded_at IS ?5 OR status = 'active')
+  AND ifnull(entity, '') = ifnull(?4, '') AND attribute IS ?6
+  AND ((recorded_at IS ?5 AND (attribute IS NULL OR valid_from IS ?7))
+    OR (status = 'active' AND attribute IS NULL AND valid_until IS NULL))
 ORDER BY recorded_at IS ?5 DESC, id
 LIMIT 1
 """
@@ -323,7 +331,8 @@ WHERE id = ?
 
 _EXPIRE_FACTS = """
 UPDATE facts SET status = 'expired', expired_at = ?
-WHERE source = ? AND session_page = ? AND status = 'active' AND id NOT IN (SELECT value FROM json_each(?))
+WHERE source = ? AND session_page = ? AND status = 'active' AND trust <= ?
+  AND id NOT IN (SELECT value FROM json_each(?))
 RETURNING id, trust
 """
 
@@ -342,16 +351,28 @@ WHERE source = ? AND slug = ?
 RETURNING trust
 """
 
+# `?8` is from when on it is so no longer; what was said of that before is kept, and comes back with the fact.
 _MARK_FACT = """
-UPDATE facts SET status = coalesce(?1, status), trust = coalesce(?2, trust), superseded_by = ?3,
-  expired_at = CASE WHEN ?1 IS NULL THEN expired_at WHEN ?1 = 'active' THEN NULL ELSE ?4 END,
-  ended_because = CASE WHEN ?1 IS NULL THEN ended_because WHEN ?1 = 'active' THEN NULL ELSE ?5 END
+UPDATE facts SET status = coalesce(?1, status), trust = coalesce(?2, trust),
+  superseded_by = iif(?1 IS NULL AND ?8 IS NULL, superseded_by, ?3),
+  expired_at = CASE WHEN ?1 IS NULL AND ?8 IS NULL THEN expired_at WHEN ?1 = 'active' THEN NULL ELSE ?4 END,
+  ended_because = CASE WHEN ?1 IS NULL AND ?8 IS NULL THEN ended_because WHEN ?1 = 'active' THEN NULL ELSE ?5 END,
+  told_until = CASE WHEN ?1 = 'active' THEN NULL WHEN (?1 IS NULL AND ?8 IS NULL) OR expired_at IS NOT NULL
+    THEN told_until ELSE valid_until END,
+  valid_until = CASE WHEN ?1 = 'active' AND expired_at IS NOT NULL THEN told_until ELSE coalesce(?8, valid_until) END,
+  recorded_at = iif(?1 = 'active' AND status = 'pending', ?4, recorded_at)
 WHERE source = ?6 AND id = ?7 AND (?1 IS NOT 'active' OR NOT EXISTS (
   SELECT 1 FROM facts AS other WHERE other.source = facts.source AND other.text_hash = facts.text_hash
-    AND ifnull(other.session_page, '') = ifnull(facts.session_page, '')
-    AND ifnull(other.entity, '') = ifnull(facts.entity, '') AND other.status = 'active' AND other.id <> facts.id))
+    AND ifnull(other.session_page, '') = ifnull(facts.session_page, '') AND other.attribute IS facts.attribute
+    AND ifnull(other.entity, '') = ifnull(facts.entity, '') AND other.status = 'active' AND other.id <> facts.id
+    AND other.valid_until IS NULL))
 RETURNING trust
 """
+
+_FACTS_TOLD = f"""
+SELECT {_FACT_COLUMNS} FROM facts
+WHERE source = ? AND text_hash IN (SELECT unhex(value) FROM json_each(?)) ORDER BY id
+"""  # noqa: S608
 
 _USAGE = """
 SELECT ifnull(sum(signal = 'citation'), 0), ifnull(sum(signal = 'misled'), 0), max(iif(signal = 'citation', at, NULL))
@@ -377,6 +398,7 @@ _EMPTY_EVERYTHING = (
     "DELETE FROM sqlite_sequence WHERE name IN ('facts', 'journal')",
 )
 
+_Verified = TypeVar("_Verified", Page, Fact, Hit, PageRef)
 _Row = tuple[Any, ...]
 _Value = None | int | float | str | bytes
 _Values = tuple[_Value, ...]
@@ -427,6 +449,20 @@ class SqliteStore:
         self._names_written = 0
         self._known: dict[str, _Known] = {}
         self._counted: dict[tuple[str, str], tuple[tuple[int, int], int]] = {}
+        self._written = 0
+        self._guarded_in: int | None = None
+        self._sealing = seals.SqliteSealing(
+            seals.Access(
+                select=self._select,
+                change=self._change,
+                change_many=self._change_many,
+                transaction=self.transaction,
+                reading=self._reading,
+                state=lambda: (self._state(), self._written),
+                is_writing=lambda: self._owner == threading.get_ident(),
+                refused=lambda why: StoreUnavailable(self._path, why),
+            )
+        )
         self.read_only = False
         in_memory = self._path == ":memory:"
         if not in_memory:
@@ -462,6 +498,7 @@ class SqliteStore:
                     index_words=self._index,
                     tokens=self._tokens,
                     searched=lambda text: _searched(text) or text,
+                    verified=self._sealing.of_pages,
                 )
             )
         return self._search
@@ -483,6 +520,11 @@ class SqliteStore:
                 microseconds=lambda at: cast(int, _moment("at", at)),
             )
         )
+
+    @property
+    def sealing(self) -> seals.SqliteSealing:
+        """What tells whether rows were changed from outside."""
+        return self._sealing
 
     @property
     def holding(self) -> Holding:
@@ -521,20 +563,44 @@ class SqliteStore:
             self._run(self._writer, begin)
             self._depth, self._owner = self._depth + 1, threading.get_ident()
             unindexed = self._unindexed
+            sealed = None
             try:
+                self._guard_again()
                 yield
                 if self._depth == 1:
                     self._index()
+                    sealed = self._sealing.seal_touched()
                 self._run(self._writer, commit)
+                if self._guarded_in is not None:
+                    self._guarded_in = self._writer.data_version()
             except BaseException:
                 self._undo(rollback)
                 self._unindexed = unindexed
+                if self._depth == 1:
+                    self._sealing.touched.forget()
                 raise
             finally:
                 self._depth -= 1
                 if not self._depth:
                     self._owner = None
+                    self._written += 1
                     self._mend_index()
+            if sealed is not None:
+                self._sealing.saw(sealed)
+
+    def _guard_again(self) -> None:
+        """Make the triggers anew that somebody took away: what is written without them would be sealed by nobody."""
+        if self._depth > 1 or self._guarded_in is None:
+            return
+        if self._writer.data_version() != self._guarded_in and not seals.guarded(self._writer):
+            seals.guard(self._writer)
+
+    def _permit(self, table: str, *touched: _Value) -> int:
+        """Whether a row may be written: 1 while this store writes, which then knows what was touched."""
+        if not self._depth:
+            return 0
+        self._sealing.touched.note(table, touched)
+        return 1
 
     def _undo(self, rollback: tuple[str, ...]) -> None:
         # SQLite ends the transaction itself on a full disk or a damaged file; then there is nothing left to undo.
@@ -676,7 +742,7 @@ class SqliteStore:
             return None
         rows = self._select(f"SELECT {_PAGES} WHERE source = ? AND slug = ?", (source, slug))
         with self._read_soundly():
-            return _page(rows[0]) if rows else None
+            return self._verified_pages([_page(rows[0])])[0] if rows else None
 
     def pages(self, source: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` live pages by slug (code point order); conversation pages are left out."""
@@ -687,7 +753,7 @@ class SqliteStore:
             (source, _at_most(limit)),
         )
         with self._read_soundly():
-            return tuple(_page(row) for row in rows)
+            return self._verified_pages([_page(row) for row in rows])
 
     def every_page(self, source: str, after: str, limit: int) -> tuple[Page, ...]:
         """The first `limit` pages with a slug beyond `after`, by slug, whatever their type and status."""
@@ -697,7 +763,17 @@ class SqliteStore:
             f"SELECT {_PAGES} WHERE source = ? AND slug > ? ORDER BY slug LIMIT ?", (source, after, _at_most(limit))
         )
         with self._read_soundly():
-            return tuple(_page(row) for row in rows)
+            return self._verified_pages([_page(row) for row in rows])
+
+    def _verified_pages(self, pages: Sequence[Page]) -> tuple[Page, ...]:
+        """The pages, each with whether it is as it was written; all are of one source."""
+        found = self._sealing.of_slugs(pages[0].source, [page.slug for page in pages]) if pages else {}
+        return tuple(_as_verified(page, found.get(page.slug)) for page in pages)
+
+    def _verified_statements(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Those of pages that are as they were written."""
+        found = self._sealing.of_slugs(statements[0].source, [one.slug for one in statements]) if statements else {}
+        return tuple(one for one in statements if found.get(one.slug) != "failed")
 
     # -- looking up
 
@@ -784,14 +860,18 @@ class SqliteStore:
             texts = {row[0]: row[1:] for row in self._select(_CHUNK_TEXTS, (ids,))}
             hits = []
             for rank, (worse, slug, _, chunk_id) in enumerate(best, start=1):
-                title, text, trust = texts[chunk_id]
-                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust)))
-        return tuple(hits)
+                title, text, trust, origin, flags = texts[chunk_id]
+                told = {"content_origin": origin, "flags": tuple(flags.split())}
+                hits.append(Hit(source, slug, title, text, -worse, rank, Trust(trust), **told))
+            found = self._sealing.of_slugs(source, [hit.slug for hit in hits])
+        return tuple(_as_verified(hit, found.get(hit.slug)) for hit in hits)
 
-    def find_beginnings(self, source: str, beginnings: Iterable[str], most: int) -> Openings:
+    def find_beginnings(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Openings:
         """For each beginning of a word the live pages that hold such a word, or of which an active fact holds it.
 
-        At most `most` of either; conversations are left out, and facts that came from outside. What is in a script
+        At most `most` of either; conversations are left out, and what is of a lower tier. What is in a script
         without spaces is looked for as it is. The index knows English words by their stems.
         """
         asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
@@ -805,7 +885,7 @@ class SqliteStore:
                 beginning: frozenset(
                     slug
                     for sql in (_PAGES_HOLDING, _PAGES_TOLD)
-                    for (slug,) in self._select(sql, (phrase, source, _at_most(most)))
+                    for (slug,) in self._select(sql, (phrase, source, int(least), _at_most(most)))
                 )
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
@@ -832,19 +912,24 @@ class SqliteStore:
             return ()
         rows = self._select(_PAGE_REFS, (json.dumps(wanted, ensure_ascii=False), source))
         with self._read_soundly():
-            return tuple(_page_ref(row) for row in rows)
+            refs = [_page_ref(row) for row in rows]
+        found = self._sealing.of_slugs(source, [ref.slug for ref in refs])
+        return tuple(_as_verified(ref, found.get(ref.slug)) for ref in refs)
 
     def told_of(self, source: str, slug: str, limit: int) -> tuple[str, ...]:
-        """What the newest active facts about a page say, but for those from outside."""
+        """What the newest active facts about a page say, but for those from outside and those that have an end."""
         if not _is_storable(source) or not _is_storable(slug):
             return ()
         rows = self._select(_FACTS_ABOUT, (source, slug, _at_most(limit)))
         with self._read_soundly():
-            return tuple(str(text) for (text,) in rows)
+            found = self._sealing.of_facts([number for number, _ in rows])
+            return tuple(str(text) for number, text in rows if found.get(number) != "failed")
 
     # -- what was stated
 
-    def find_statements(self, source: str, beginnings: Iterable[str], most: int) -> Stated:
+    def find_statements(
+        self, source: str, beginnings: Iterable[str], most: int, *, least: Trust = Trust.AGENT_WRITTEN
+    ) -> Stated:
         """For each beginning of a word the newest `most` statements of live pages that hold such a word."""
         asked = [beginning for beginning in dict.fromkeys(beginnings) if _is_storable(beginning)]
         if not asked or not _is_storable(source):
@@ -853,7 +938,9 @@ class SqliteStore:
             if not (total := self._count("statements", source)):
                 return Stated(0, {})
             holding = {
-                beginning: frozenset(number for (number,) in self._select(_STATING, (phrase, source, _at_most(most))))
+                beginning: frozenset(
+                    number for (number,) in self._select(_STATING, (phrase, source, int(least), _at_most(most)))
+                )
                 for beginning in asked
                 for phrase in [_beginning(beginning)]
                 if phrase
@@ -867,7 +954,7 @@ class SqliteStore:
             return ()
         rows = self._select(_STATEMENTS, (wanted, source))
         with self._read_soundly():
-            return tuple(_statement(row) for row in rows)
+            return self._verified_statements([_statement(row) for row in rows])
 
     def newest_statements(self, source: str, since: datetime, limit: int) -> tuple[Statement, ...]:
         """The newest `limit` statements of live pages made at or after a moment, newest first; none from outside."""
@@ -875,18 +962,26 @@ class SqliteStore:
             return ()
         rows = self._select(_NEWEST_STATEMENTS, (source, _moment("since", since), _at_most(limit)))
         with self._read_soundly():
-            return tuple(_statement(row) for row in rows)
+            return self._verified_statements([_statement(row) for row in rows])
 
     # -- facts
 
     def put_facts(
-        self, source: str, session_page: str | None, facts: Sequence[Fact], now: datetime, by: str | None = None
+        self,
+        source: str,
+        session_page: str | None,
+        facts: Sequence[Fact],
+        now: datetime,
+        by: str | None = None,
+        *,
+        cap: Trust = Trust.USER_CONFIRMED,
     ) -> tuple[int, ...]:
         """Make `facts` the active facts of `session_page`; ids in the order given.
 
         A fact equal to a stored one in (source, session page, normalised text, entity) keeps its id and the time
         it was first recorded; the rest is taken over unless the stored one has the higher trust. Active facts of
-        that session page that are not given again become expired. With `session_page` None the facts are added.
+        that session page that are not given again become expired, but for those of a tier above `cap`. With
+        `session_page` None the facts are added.
         """
         _check_text("source", source)
         _check_optional("session_page", session_page)
@@ -897,17 +992,68 @@ class SqliteStore:
             self.add_source(Source(source))
             ids = tuple(self._put_fact(session_page, fact, recorded, by) for fact in facts)
             if session_page is not None:
-                for gone, trust in self._change(_EXPIRE_FACTS, (recorded, source, session_page, json.dumps(ids))):
+                ending = (recorded, source, session_page, int(cap), json.dumps(ids))
+                for gone, trust in self._change(_EXPIRE_FACTS, ending):
                     self._log_fact(source, gone, "expired", trust, recorded, None, by)
         return ids
 
     def _log_fact(
-        self, source: str, number: int, change: ChangeKind, trust: int, at: int | None, before: _Value, by: str | None
+        self,
+        source: str,
+        number: int,
+        change: ChangeKind,
+        trust: int,
+        at: int | None,
+        before: _Value,
+        by: str | None,
     ) -> None:
         self._change(_LOG, (source, "fact", str(number), change, "", trust, at, before, by))
 
+    def add_fact(self, fact: Fact, by: str | None = None) -> int:
+        """Add a fact as it is, under its own id where it has one, whatever is told already; its id."""
+        _check_fact("fact", replace(fact, status="active"), fact.source)
+        with self.transaction():
+            self.add_source(Source(fact.source))
+            number = self._add_fact(None, fact)
+            recorded = _moment("recorded_at", fact.recorded_at)
+            self._log_fact(fact.source, number, "created", int(fact.trust), recorded, None, by)
+        return number
+
+    def _add_fact(self, session_page: str | None, fact: Fact) -> int:
+        recorded, until = (_moment(name, getattr(fact, name)) for name in ("recorded_at", "told_until"))
+        identity: _Values = (fact.source, session_page, _text_hash(fact.text), fact.entity, recorded)
+        place: _Values = (fact.id, fact.status, fact.attribute, fact.replaces, until)
+        ((number,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, *place))
+        self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (number, _said_by(fact)))
+        return int(number)
+
+    def facts_told(self, source: str, texts: Iterable[str]) -> tuple[Fact, ...]:
+        """The facts of the source in any of these words, whatever their status, by id."""
+        hashes = sorted({_text_hash(text).hex() for text in texts if _is_storable(text)})
+        if not hashes or not _is_storable(source):
+            return ()
+        rows = self._select(_FACTS_TOLD, (source, json.dumps(hashes)))
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
+
+    def facts_of_slot(self, source: str, entity: str | None, attribute: str) -> tuple[Fact, ...]:
+        """The facts that say this of the entity, whatever their status, by id."""
+        if not all(_is_storable(text) for text in (source, entity or "", attribute)):
+            return ()
+        rows = self._select(
+            f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND attribute = ? AND entity IS ? ORDER BY id",  # noqa: S608
+            (source, attribute, entity),
+        )
+        with self._read_soundly():
+            return tuple(_fact(row) for row in rows)
+
+    def has_ended(self, source: str) -> bool:
+        """Whether the source holds a fact that is not simply current: ended, pending, or with an end."""
+        sql = "SELECT 1 FROM facts WHERE source = ? AND (status <> 'active' OR valid_until IS NOT NULL) LIMIT 1"
+        return _is_storable(source) and bool(self._select(sql, (source,)))
+
     def _put_fact(self, session_page: str | None, fact: Fact, now: int | None, by: str | None) -> int:
-        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
+        text_hash = _text_hash(fact.text)
         same = self._change(_SAME_FACT, (fact.source, session_page, text_hash, fact.entity))
         if not same:
             recorded = now if fact.recorded_at is None else _moment("recorded_at", fact.recorded_at)
@@ -931,26 +1077,31 @@ class SqliteStore:
             self._log_fact(fact.source, fact_id, change, max(int(fact.trust), trust), now, was, by)
         return int(fact_id)
 
+    def _verified_facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts, each with whether it is as it was written."""
+        found = self._sealing.of_facts([fact.id for fact in facts if fact.id is not None])
+        return tuple(_as_verified(fact, None if fact.id is None else found.get(fact.id)) for fact in facts)
+
     def restore_fact(self, session_page: str | None, fact: Fact) -> tuple[int, bool]:
-        """Add a fact as it was told, active, under its own id where that is free; its id, and whether it is new.
+        """Add a fact as it was told, active or pending, under its own id where that is free; its id, whether it is new.
 
         One that is there, with the same words, about the same, recorded at the same time, is left as it stands.
         """
         _check_optional("session_page", session_page)
         _check_fact("fact", replace(fact, status="active"), fact.source)
         recorded = _moment("recorded_at", fact.recorded_at)
-        text_hash = sha256((norm(fact.text) or fact.text).encode()).digest()
         with self.transaction():
             self.add_source(Source(fact.source))
-            there = self._change(_FACT_AS_TOLD, (fact.source, session_page, text_hash, fact.entity, recorded))
+            since = _moment("valid_from", fact.valid_from)
+            told: _Values = (fact.source, session_page, _text_hash(fact.text), fact.entity, recorded)
+            there = self._change(_FACT_AS_TOLD, (*told, fact.attribute, since))
             if there:
                 return int(there[0][0]), False
             taken = fact.id is None or self._change("SELECT 1 FROM facts WHERE id = ?", (fact.id,))
-            identity: _Values = (fact.source, session_page, text_hash, fact.entity, recorded)
-            ((fact_id,),) = self._change(_ADD_FACT_AS, (*_told(fact), *identity, None if taken else fact.id))
-            self._change("INSERT INTO facts_fts (rowid, said) VALUES (?, ?)", (fact_id, _said_by(fact)))
+            status: Status = "pending" if fact.status == "pending" else "active"
+            fact_id = self._add_fact(session_page, replace(fact, id=None if taken else fact.id, status=status))
             self._log_fact(fact.source, fact_id, "created", int(fact.trust), recorded, None, None)
-        return int(fact_id), True
+        return fact_id, True
 
     def facts(
         self,
@@ -980,7 +1131,7 @@ class SqliteStore:
             values += [_moment("since", since)] * 2
         rows = self._select(sql + " ORDER BY id", tuple(values))
         with self._read_soundly():
-            return tuple(_fact(row) for row in rows)
+            return self._verified_facts([_fact(row) for row in rows])
 
     def facts_saying(
         self, source: str, words: Sequence[str], limit: int, *, entity: str | None = None, ended: bool = False
@@ -1001,7 +1152,8 @@ class SqliteStore:
             values.append(entity)
         rows = self._select(sql + " ORDER BY held DESC, recorded_at DESC, id LIMIT ?", (*values, _at_most(limit)))
         with self._read_soundly():
-            return tuple((row[0], _fact(row[1:])) for row in rows)
+            facts = self._verified_facts([_fact(row[1:]) for row in rows])
+        return tuple((row[0], fact) for row, fact in zip(rows, facts, strict=True))
 
     def fact(self, source: str, number: int) -> Fact | None:
         """The fact whatever its status, or None."""
@@ -1009,7 +1161,7 @@ class SqliteStore:
             return None
         rows = self._select(f"SELECT {_FACT_COLUMNS} FROM facts WHERE source = ? AND id = ?", (source, number))  # noqa: S608
         with self._read_soundly():
-            return _fact(rows[0]) if rows else None
+            return self._verified_facts([_fact(rows[0])])[0] if rows else None
 
     def last_fact_id(self) -> int:
         """The highest id any fact was given, whatever its source; 0 when none was. Later facts get higher ones."""
@@ -1033,7 +1185,8 @@ class SqliteStore:
             else:
                 successor = None if mark.superseded_by is None else int(mark.superseded_by)
                 standing: _Values = (mark.status, trust, successor, at, mark.because or None)
-                changed = self._change(_MARK_FACT, (*standing, source, int(item.key)))
+                until = _moment("until", mark.until)
+                changed = self._change(_MARK_FACT, (*standing, source, int(item.key), until))
             because = f"{mark.because}: {mark.reason}" if mark.reason else mark.because
             for (tier,) in changed:
                 self._change(_LOG, (source, item.kind, item.key, mark.change, because, tier, at, None, mark.actor))
@@ -1097,6 +1250,7 @@ class SqliteStore:
             self._index()
             for statement in _EMPTY_EVERYTHING:
                 self._change(statement)
+            self._sealing.forget()
 
     def close(self) -> None:
         """Release the database. Closing twice is harmless."""
@@ -1125,6 +1279,8 @@ class SqliteStore:
             connection.register_fts5_function("times_found", _times_found)
             connection.create_scalar_function("stated_in", cast(Any, _stated_in), 1, deterministic=True)
             connection.create_scalar_function("said", cast(Any, _said), 3, deterministic=True)
+            # Without this flag a trigger may not ask it, as other people's schemas may not be trusted.
+            connection.create_scalar_function("wk_permit", cast(Any, self._permit), -1, flags=apsw.SQLITE_INNOCUOUS)
         except BaseException:
             connection.close()
             raise
@@ -1163,6 +1319,12 @@ class SqliteStore:
                     raise StoreUnavailable(self._path, _OLD_AND_CLOSED)
                 with self.transaction():
                     migrate(self._writer)
+                    self._sealing.touched.forget()
+            if not self.read_only and not seals.guarded(self._writer):
+                with self.transaction():
+                    seals.guard(self._writer)
+            if self._path != ":memory:":  # which nobody else has open
+                self._guarded_in = self._writer.data_version()
         except SchemaMismatch as error:
             raise StoreUnavailable(self._path, str(error)) from error
         except (apsw.Error, ValueError) as error:
@@ -1184,6 +1346,10 @@ class SqliteStore:
             return
         try:
             with self._reads:
+                within = bool(self._reader.in_transaction)
+                if within:
+                    yield
+                    return
                 self._run(self._reader, "BEGIN")
                 try:
                     yield
@@ -1245,6 +1411,15 @@ class SqliteStore:
             if isinstance(error, kind):
                 return StoreUnavailable(self._path, remedy)
         return StoreUnavailable(self._path, f"{error}. Check the file and its disk, or restore a copy")
+
+
+def _as_verified(item: _Verified, found: Integrity | None) -> _Verified:
+    """The item as what is known of its seal says: one that fails is of the lowest tier."""
+    if found is None:
+        return item
+    if found == "failed":
+        return replace(item, trust=Trust.EXTERNAL_UNTRUSTED, integrity=found)
+    return replace(item, integrity=found)
 
 
 def _by_kind(rows: Iterable[_Row]) -> Mapping[str, frozenset[str]]:
@@ -1356,6 +1531,7 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
     if not 0 <= fact.confidence <= 1:
         raise InvalidInput(f"{field}.confidence", f"is {fact.confidence}; it runs from 0 to 1")
     _check_optional(f"{field}.entity", fact.entity)
+    _check_optional(f"{field}.attribute", fact.attribute)
     _check_origin(f"{field}.content_origin", fact.content_origin)
     told = fact.provenance
     _check_text(f"{field}.provenance.source", told.source)
@@ -1367,6 +1543,10 @@ def _check_fact(field: str, fact: Fact, source: str) -> None:
         _check_text(f"{field}.mention", fact.mention)
     for name in ("valid_from", "valid_until", "recorded_at"):
         _moment(f"{field}.{name}", getattr(fact, name))
+
+
+def _text_hash(text: str) -> bytes:
+    return sha256((norm(text) or text).encode()).digest()
 
 
 def _check_origin(field: str, origin: str | None) -> None:
@@ -1515,18 +1695,21 @@ def _journalled(row: _Row) -> Change:
 
 
 def _page_ref(row: _Row) -> PageRef:
-    source, slug, title, type_, summary, body_start, trust = row
-    return PageRef(source, slug, title, type_, summary, body_start, Trust(trust))
+    source, slug, title, type_, summary, body_start, trust, origin, flags, head = row
+    told = (cast(ContentOrigin | None, origin), tuple(flags.split()), head)
+    return PageRef(source, slug, title, type_, summary, body_start, Trust(trust), *told)
 
 
 def _statement(row: _Row) -> Statement:
-    source, slug, turn, text, at, trust, number = row
-    return Statement(source, slug, turn, text, _datetime(at), Trust(trust), number)
+    source, slug, turn, text, at, trust, number, origin, flags = row
+    told = (cast(ContentOrigin | None, origin), tuple(flags.split()))
+    return Statement(source, slug, turn, text, _datetime(at), Trust(trust), number, *told)
 
 
 def _fact(row: _Row) -> Fact:
     fact_id, source, text, entity, kind, told_by, told_in, told_slug, event_id, start, end, mention, *rest = row
-    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why, flags = rest
+    confidence, trust, status, valid_from, valid_until, recorded_at, superseded_by, origin, ended_at, why, *rest = rest
+    flags, attribute, replaces, told_until = rest
     span = None if start is None else (start, end)
     return Fact(
         id=fact_id,
@@ -1547,4 +1730,7 @@ def _fact(row: _Row) -> Fact:
         expired_at=_datetime(ended_at),
         ended_because=why,
         flags=tuple(flags.split()),
+        attribute=attribute,
+        replaces=replaces,
+        told_until=_datetime(told_until),
     )

@@ -22,6 +22,7 @@ FRAGMENT = 6
 """So many characters of a rare word are looked for among the bytes."""
 MOST_FRAGMENTS = 4
 _MOST_ASKED = 200
+_LARGEST_NOTE = 64 * 1024 * 1024
 _LEAST_WORDS = 3
 _ALIKE = dict(zip(map(ord, "аәвгеёзіїјкӏмнорстуүхһьѕԁԛԝαβγεηικμνορτυχωϲϳօսհցոզɑɡıȷʟɪᴀᴏᴜᴠᴡᴢ"),
                   "aabreeziijklmhopctyyxhbsdqwabyenikuvoptuxwcjouhgnqagijliaouvwz", strict=True))  # fmt: skip
@@ -89,6 +90,8 @@ def _notes(place: Path) -> Iterator[Path]:
 
 def _note_holds(path: Path, wanted: Sequence[str], seen: Seen) -> bool:
     try:
+        if path.stat().st_size > _LARGEST_NOTE:
+            return True
         raw = path.read_bytes()
     except FileNotFoundError:
         return False

@@ -33,6 +33,7 @@ class PageEntry:
     trust: int = 0
     start: int = 0
     stop: int = 0
+    flags: tuple[str, ...] = ()
 
 
 class View:
@@ -152,7 +153,7 @@ class View:
             rows = by_page[page.id]
             old = self._known.get(page.id)
             if old is not None and [row[1] for row in rows] == self.chunk[old.start : old.stop].tolist():
-                old.type, old.at, old.trust = page.type, page.at, page.trust
+                old.type, old.at, old.trust, old.flags = page.type, page.at, page.trust, page.flags
                 self._fill(old.start, rows, self.page[old.start : old.stop], old.at)
                 continue
             self.drop(page.id)

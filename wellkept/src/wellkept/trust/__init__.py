@@ -9,13 +9,16 @@ from wellkept.errors import InvalidInput
 from wellkept.model import (
     CHANNELS,
     CONTENT_ORIGINS,
+    Change,
     Channel,
     ContentOrigin,
     Fact,
     Hit,
     Page,
+    PageRef,
     Pointer,
     Said,
+    Statement,
     Status,
     Trust,
     Writer,
@@ -108,10 +111,52 @@ class Label:
     integrity: str | None = None
 
 
-def label(item: Page | Fact | Hit | Pointer | Said) -> Label:
+HOLDS_SECRET = "secret"  # noqa: S105
+"""The flag of what holds a secret that its owner kept all the same; elsewhere marks stand in the place of secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """Whether what outsiders and agents wrote may be brought to a model that did not ask for it."""
+
+    external: bool = True
+    agent: bool = True
+
+    @property
+    def tiers(self) -> tuple[Trust, ...]:
+        """The tiers that may."""
+        return tuple(tier for tier in Trust if self._may(tier))
+
+    def _may(self, tier: Trust) -> bool:
+        return self.external if tier is _E else self.agent if tier is _A else True
+
+    def allows(self, item: Page | PageRef | Fact | Statement) -> bool:
+        """Whether the item may: it holds no secret, is as it was written, and of a tier that may."""
+        if HOLDS_SECRET in item.flags or getattr(item, "integrity", None) == "failed":
+            return False
+        return self._may(item.trust)
+
+
+Labelled = Page | PageRef | Fact | Hit | Pointer | Said | Statement
+"""All that is read of what is stored."""
+
+
+def label(item: Labelled) -> Label:
     """The label of one item: always that of the item itself, never of the list it stands in."""
-    origin = item.told.content_origin if isinstance(item, Page) else getattr(item, "content_origin", None)
-    status: Status = item.status if isinstance(item, Page | Fact) else "active"
-    flags = item.flags if isinstance(item, Page | Fact) else ()
-    tier = item.trust
-    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, origin, item.source, status, flags)
+    return Label(
+        trust=item.trust.name.lower(),
+        label=item.trust.label,
+        confirmed=item.trust is Trust.USER_CONFIRMED,
+        content_origin=item.told.content_origin if isinstance(item, Page) else item.content_origin,
+        source=item.source,
+        status=item.status if isinstance(item, Page | Fact | Hit) else "active",
+        flags=item.flags,
+        integrity=getattr(item, "integrity", None),
+    )
+
+
+def label_of_change(change: Change, text: Trust | None) -> Label:
+    """The label of a line of the journal; `text` is the tier of what was replaced, which the line repeats."""
+    tier = change.trust if text is None else min(change.trust, text)
+    status: Status = "active" if change.before is None else "superseded"
+    return Label(tier.name.lower(), tier.label, tier is Trust.USER_CONFIRMED, None, change.source, status)

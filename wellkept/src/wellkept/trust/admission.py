@@ -9,16 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wellkept.model import Channel, ContentOrigin, Trust, Writer
-from wellkept.trust import admitted
+from wellkept.model import GATE, Channel, ContentOrigin, Trust, Writer
+from wellkept.trust import HOLDS_SECRET, admitted
 from wellkept.trust.detect import ACTS, Kind, Known, Where, against, in_pieces, inspect, masked
 
 Mode = Literal["flag", "quarantine", "block"]
 Activation = Literal["allow", "suppress"]
 Verdict = Literal["keep", "flag", "hold", "refuse"]
-MODES: tuple[str, ...] = ("flag", "quarantine", "block")
-"""By how strict they are."""
-ACTIVATIONS: tuple[str, ...] = ("allow", "suppress")
 
 WHERE: Mapping[Channel, Where] = {
     "owner_tty": "owner",
@@ -35,8 +32,10 @@ WHERE: Mapping[Channel, Where] = {
 }
 """How the detectors look at what comes by a channel."""
 
-NEVER_HELD: frozenset[Channel] = frozenset({"owner_tty", "owner_git", "owner_local", "hook"})
-"""What the owner's own doors bring is kept whatever is noticed: it would be the owner's own work that is lost."""
+SECRET_ID = "D12"  # noqa: S105
+"""What notices secrets."""
+NEVER_HELD: frozenset[Channel] = frozenset({"owner_tty", "owner_git", "hook"})
+"""What the owner types, their folders and their conversations are kept whatever is noticed: it is their own work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +54,19 @@ class Modes:
         Modes(external_mode='quarantine', agent_mode='block', external_activation='allow', agent_activation='allow')
         """
         found = {}
-        for name, choices in CHOICES.items():
+        for name, choices in GATE.items():
             mine = getattr(self, name)
             found[name] = max(mine, said.get(name, mine), key=choices.index)
         return Modes(**found)
 
 
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "external_mode": MODES,
-    "agent_mode": MODES,
-    "external_activation": ACTIVATIONS,
-    "agent_activation": ACTIVATIONS,
+PROTECTED: Mapping[str, str] = {
+    "external_mode": "quarantine",
+    "agent_mode": "quarantine",
+    "external_activation": "suppress",
+    "agent_activation": "suppress",
 }
-"""Each setting of the gate, and what it can be, the strictest last."""
+"""The settings under which nothing of others is lost and nothing of theirs comes unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,8 @@ def admit(
     found += [*in_pieces(text, before, where), *against(text, known, where)]
     kept = text if writer.channel == "owner_tty" else masked(text, where)[0]
     flags = tuple(sorted({flag.id for flag in found}))
+    if SECRET_ID in flags and kept == text and masked(text, where)[0] != text:
+        flags += (HOLDS_SECRET,)
     acts = any(flag.severity >= ACTS for flag in found)
     mode = modes.external_mode if where == "external" else modes.agent_mode
     verdict: Verdict = "flag" if flags else "keep"

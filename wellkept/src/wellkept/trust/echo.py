@@ -19,7 +19,7 @@ FLAG = "echo"
 ECHOING: frozenset[Channel] = frozenset({"owner_git", "peer", "restore"})
 """The doors through which files come in, whose texts may be somebody else's."""
 
-_ASKED_WORDS, _CANDIDATES = 12, 500
+_ASKED_WORDS, _CANDIDATES = 5, 500
 _BELOW = tuple(tier for tier in Trust if tier < Trust.USER_WRITTEN)
 _OURS = tuple(tier for tier in Trust if tier >= Trust.USER_WRITTEN)
 _LEADING = regex.compile(r"\A\s*(?:(?:[-*+>#]+|\d+[.)])\s+)*(?:\[[ xX]\]\s+)?")
@@ -72,7 +72,7 @@ def _telling(unit: str) -> list[str]:
     found = _WORD.findall(unit)
     chosen, place = [], -1
     while place + LEAST < len(found):
-        place = max(range(place + 1, place + 1 + LEAST), key=lambda at: len(found[at]))
+        place = max(range(place + 1, place + 1 + LEAST), key=lambda at: (len(found[at]), at))
         chosen.append(found[place])
     return list(dict.fromkeys(chosen))
 

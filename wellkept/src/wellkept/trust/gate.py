@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import os
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from wellkept.errors import Refused, StoreUnavailable
 from wellkept.model import Message, Told
-from wellkept.storage import Store
+from wellkept.storage import Sign, Store
 from wellkept.trust.forgotten import ANY, KEY_BYTES, MARK, SHORT, Forgotten, Tombstone, struck_page, without
 from wellkept.trust.normal import words
+from wellkept.trust.seal import seal
 
+LOG = logging.getLogger(__name__)
 _ALLOWED = "To allow it: wellkept purge --lift RECEIPT"
 
 
@@ -30,21 +35,19 @@ class Key:
 
     def made(self, store: Store) -> bytes:
         """The key, made if there is none yet."""
-        found = None if self._read is None else self._read(store.forgetting.proof() is None)
-        if found is None:
+        if self._read is None:
             raise Refused("this memory was opened without a key to recognise what is forgotten; nothing was removed")
-        return self._checked(store, found)
+        return self._found(store, self._read(store.forgetting.proof() is None))
 
     def known(self, store: Store) -> bytes:
         """The key that the digests of this store were made with."""
-        found = None if self._read is None else self._read(False)
-        if found is None:
-            raise StoreUnavailable("the trust key", "it is not there, so that what was forgotten cannot be recognised; "
-                                   "put it back, or open the memory as before")  # fmt: skip
-        return self._checked(store, found)
+        return self._found(store, None if self._read is None else self._read(False))
 
     @staticmethod
-    def _checked(store: Store, key: bytes) -> bytes:
+    def _found(store: Store, key: bytes | None) -> bytes:
+        if key is None:
+            why = "it is not there, so that nothing can be sealed, and what was forgotten cannot be recognised"
+            raise StoreUnavailable("the trust key", f"{why}; put it back, or open the memory as before")
         proof = store.forgetting.proof()
         if proof is not None and not hmac.compare_digest(proof, proof_of(key)):
             raise StoreUnavailable("the trust key", "it is not the one that this memory was used with; put that back")
@@ -94,6 +97,67 @@ def _make(path: Path) -> None:
 def proof_of(key: bytes) -> bytes:
     """What a store keeps to know its key again."""
     return hmac.digest(key, b"proof", "sha256")
+
+
+class Count:
+    """How many sealing writes of a database were seen, kept in a file beside the key: an old copy of the database that
+    is put in its place is behind it. One that was never seen, as after a copy to another machine, begins at 0.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def beside(cls, key: Path, database: Path) -> Count:
+        """That of a database, by where it is."""
+        name = sha256(os.fsencode(os.path.realpath(database))).hexdigest()[:32]
+        return cls(key.with_name("counts") / name)
+
+    def seen(self) -> int:
+        """How many; 0 where nobody knows."""
+        try:
+            return int(self.path.read_bytes())
+        except (OSError, ValueError):
+            return 0
+
+    def saw(self, count: int) -> None:
+        """So many. It may lag behind the database, as after a crash, and is never ahead of what is on the disk."""
+        if count <= self.seen():
+            return
+        try:
+            if not self.path.parent.exists():
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.pwrite(file, b"%020d" % count, 0)
+            finally:
+                os.close(file)
+        except OSError:
+            LOG.warning("%s: how often the memory was written could not be kept", self.path, exc_info=True)
+
+
+class Keeper:
+    """Seals the rows of a store with its key. `count` None: nobody counts, as for a memory that has no file."""
+
+    def __init__(self, store: Store, key: Key, count: Count | None = None) -> None:
+        self._store, self._key, self._count = store, key, count
+
+    def sign(self, *, make: bool) -> Sign:
+        """What makes seals; with `make` the key is made if there is none yet, and the store is tied to it."""
+        if not make:
+            return partial(seal, self._key.known(self._store))
+        secret = self._key.made(self._store)
+        self._store.forgetting.keep_proof(proof_of(secret))
+        return partial(seal, secret)
+
+    def seen(self) -> int:
+        """How many sealing writes were seen."""
+        return 0 if self._count is None else self._count.seen()
+
+    def saw(self, count: int) -> None:
+        """So many are on the disk."""
+        if self._count is not None:
+            self._count.saw(count)
 
 
 class Gate:

@@ -75,6 +75,9 @@ class _Lenient(yaml.SafeLoader):
 _Lenient.add_multi_constructor("!", lambda loader, suffix, node: None)
 
 
+_DOCUMENTED = ast.ClassDef | ast.FunctionDef
+
+
 def _goals(file: Path) -> Iterator[str]:
     tree = ast.parse(file.read_text("utf-8"))
     values: dict[str, str] = {}
@@ -107,7 +110,8 @@ def _wrappings(folder: Path) -> Iterator[tuple[str, str]]:
     for file in sorted(folder.glob("attacks/*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef):
-                texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+                told = {ast.get_docstring(one, clean=False) for one in ast.walk(node) if isinstance(one, _DOCUMENTED)}
+                texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and one.value not in told]
                 for text in (one for one in texts if isinstance(one, str) and "{goal}" in one):
                     filled = (
                         text.replace("{user}", "Emma Johnson").replace("{model}", "AI model").replace("{tools}", "")

@@ -7,24 +7,19 @@ changes; in the middle of the table a line would move the later ones between gat
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from brainbench import gold
 from brainbench.corpus.manifest import Generator, Manifest, Split, Universe
 from brainbench.datasets.core_gen import crowded, named, oblique, scenes, scopes, universe
 from brainbench.datasets.core_gen.script import Script
+from brainbench.datasets.emit import manifest_of, split_of, write_corpus
 from brainbench.datasets.splitmix import substream
-from brainbench.errors import OutputError
 from brainbench.model import PUSH_SUITES, Stratum
 
 VERSION = "1.1"
 SEED = universe.SEED
-HOLDOUT_RULE = "in emission order, index % 7 == 6 is holdout; a group goes where its first fixture goes"
 POCKET_RULE = "of the core corpus' gate, the first fixture of each stratum in each category, at least two a category"
 POCKET_LEAST, POCKET_MOST = 2, 3
 
@@ -85,18 +80,19 @@ def build(out: Path) -> None:
     Files of an earlier build that are no longer made go. OutputError if that is not possible.
     """
     made = tuple(scripts())
-    _write_all(out, made, _manifest("core", made, _split(made)))
+    write_corpus(out, made, _manifest("core", made, split_of(made)), "core")
 
 
 def build_pocket(out: Path) -> None:
     """Write the pocket corpus below `out`: a few fixtures of every category, in the words of the core corpus."""
     made = pocket(tuple(scripts()))
-    _write_all(out, made, _manifest("pocket", made, Split(tuple(s.fixture_id for s in made), (), POCKET_RULE)))
+    split = Split(tuple(s.fixture_id for s in made), (), POCKET_RULE)
+    write_corpus(out, made, _manifest("pocket", made, split), "core")
 
 
 def pocket(made: Sequence[Script]) -> tuple[Script, ...]:
     """The pocket's fixtures among all, in emission order: by POCKET_RULE, none played in the largest brain."""
-    gate = frozenset(_split(made).gate)
+    gate = frozenset(split_of(made).gate)
     largest = max(universe.BRAINS, key=lambda name: universe.BRAINS[name])
     taken: set[str] = set()
     for category in CATEGORIES:
@@ -111,64 +107,11 @@ def pocket(made: Sequence[Script]) -> tuple[Script, ...]:
     return tuple(script for script in made if script.fixture_id in taken)
 
 
-def _write_all(out: Path, made: Sequence[Script], manifest: Manifest) -> None:
-    try:
-        for folder in ("fixtures", "gold"):
-            (out / folder).mkdir(parents=True, exist_ok=True)
-            for old in (out / folder).glob(f"core-*.{folder.removesuffix('s')}.json"):
-                old.unlink()
-        for script in made:
-            _write(out / "fixtures" / f"{script.fixture_id}.fixture.json", script.fixture())
-            _write(out / "gold" / f"{script.fixture_id}.gold.json", script.gold())
-    except OSError as error:
-        raise OutputError(f"cannot write {error.filename}: {error.strerror}; name a directory you may write") from None
-    gold.write_manifest(out, manifest)
-
-
 def _manifest(name: str, made: Sequence[Script], split: Split) -> Manifest:
-    return Manifest(
-        name=name,
-        version=VERSION,
-        licence="CC-BY-4.0",
-        generator=Generator("brainbench.datasets.core_gen", VERSION, SEED),
-        split=split,
-        groups=_groups(made),
-        counts={
-            "category": _counted(script.category for script in made),
-            "stratum": _counted(script.stratum for script in made),
-            "language": _counted(script.language for script in made),
-        },
-        universes={name: _universe(name) for name in sorted({s.universe for s in made if s.universe is not None})},
-        canary=f"canary:{name}-corpus-{substream(SEED, 'corpus canary').next_u64():016x}",
-    )
-
-
-def _split(made: Sequence[Script]) -> Split:
-    """Which fixtures gate and which are held out, by HOLDOUT_RULE."""
-    held_out: dict[str, bool] = {}
-    for at, script in enumerate(made):
-        held_out.setdefault(script.group or script.fixture_id, at % 7 == 6)
-    sides = [(script.fixture_id, held_out[script.group or script.fixture_id]) for script in made]
-    return Split(tuple(n for n, held in sides if not held), tuple(n for n, held in sides if held), HOLDOUT_RULE)
-
-
-def _groups(made: Sequence[Script]) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for script in made:
-        if script.group is not None:
-            found[script.group] = (*found.get(script.group, ()), script.fixture_id)
-    return found
+    universes = {name: _universe(name) for name in sorted({s.universe for s in made if s.universe is not None})}
+    return manifest_of(name, Generator("brainbench.datasets.core_gen", VERSION, SEED), made, split, universes)
 
 
 def _universe(name: str) -> Universe:
     pages = list(universe.brain(name, SEED))
     return Universe(len(pages), SEED, universe.digest(pages))
-
-
-def _counted(values: Iterator[str]) -> Mapping[str, int]:
-    return dict(sorted(Counter(values).items()))
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    path.write_bytes(text.encode())

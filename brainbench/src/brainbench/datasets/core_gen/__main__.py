@@ -1,4 +1,4 @@
-"""`python -m brainbench.datasets.core_gen [--check|--NAME] DIR`: make a corpus of DATASETS in DIR, or check one."""
+"""`python -m brainbench.datasets.core_gen [--check|--NAME] DIR`: make a corpus of its own in DIR, or check one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from brainbench.datasets import DATASETS
 from brainbench.datasets.core_gen.check import inspect
 from brainbench.errors import BenchError, CorpusError
 
-WISHES = ("--check", *(f"--{name}" for name in DATASETS))
+OWN = tuple(name for name, maker in DATASETS.items() if maker.startswith("brainbench.datasets.core_gen:"))
+WISHES = ("--check", *(f"--{name}" for name in OWN))
 USAGE = f"usage: python -m brainbench.datasets.core_gen [{'|'.join(WISHES)}] DIR"
 
 

@@ -154,17 +154,19 @@ class _Words:
             self.whole[first] |= does
 
 
+def _longest_first(item: tuple[str, int]) -> int:
+    return -len(item[0])
+
+
 _WORDS = _Words()
 _LONGEST_STEM = max(map(len, _WORDS.stems))
 PHRASES: Mapping[str, Phrases] = _WORDS.phrases
 """By their first word."""
 UNSPACED: Mapping[str, list[tuple[str, int]]] = {
-    first: sorted(
-        (entry for entry in _WORDS.unspaced.items() if entry[0][0] == first), key=lambda entry: -len(entry[0])
-    )
+    first: sorted((one for one in _WORDS.unspaced.items() if one[0][0] == first), key=_longest_first)
     for first in {entry[0] for entry in _WORDS.unspaced}
 }
-"""Of scripts without spaces, by the first letter: what stands anywhere in a text and what it does, the longest first."""
+"""Of scripts without spaces, by the first letter: what stands anywhere in a text, and what it does; long ones first."""
 
 
 @lru_cache(maxsize=1 << 16)

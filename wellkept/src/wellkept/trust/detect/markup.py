@@ -17,6 +17,7 @@ _BRACKETS = re.compile(
     r"<\|[\w -]{2,30}\|>|<<\s{0,4}/?\s{0,4}SYS\s{0,4}>>|\[\s{0,4}/?\s{0,4}INST\s{0,4}\]|<(?:start|end)_of_turn>"
     rf"|<\s{{0,4}}/?\s{{0,4}}(?:{_TAGS})(?:\s[^<>]{{0,200}})?/?\s{{0,4}}>"
     r"|^[\W_]{0,12}\[\s{0,4}(?:system|developer|admin|assistant)(?:[ _-](?:message|note|prompt|update))?\s{0,4}\]"
+    r"|^[\W_]{0,12}\(\s{0,4}(?:system|developer|admin)[ _-](?:message|note|prompt|update|instruction)s?\s{0,4}\)"
     r"|<\s{0,4}/?\s{0,4}(?:im_start|im_end|endoftext|eot_id|s)\s{0,4}>",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -56,7 +57,7 @@ _OURS = re.compile(r"external[-_]data", re.IGNORECASE)
 
 
 _FORGED = (
-    (_BRACKETS, "<["),
+    (_BRACKETS, "<[("),
     (_JSON_ROLE, ("role",)),
     (_BORDERS, ("nd of", "nd_of", "begin", "start")),
     (_NOTE, ":："),
