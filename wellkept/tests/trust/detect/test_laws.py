@@ -28,6 +28,7 @@ PARTS = st.one_of(
 TEXTS = st.lists(PARTS, max_size=8).map("".join)
 
 
+@pytest.mark.req("T-304")
 @given(TEXTS, st.sampled_from(["owner", "agent", "external"]), st.sampled_from(["page", "fact"]))
 @settings(max_examples=300, deadline=None)
 def test_every_text_has_flags_within_it_and_always_the_same(text, where, kind):
@@ -67,6 +68,7 @@ def test_what_is_encoded_up_to_three_times_is_read(codes, words):
     assert plain in {layer.text for layer in layers(text)}
 
 
+@pytest.mark.req("T-308", "TC-39")
 @pytest.mark.parametrize("name", [*table.AS_WRITTEN, *table.EVERY_LAYER])
 def test_a_detector_that_fails_acts_and_lets_the_others_look(monkeypatch, name):
     def broken(text):

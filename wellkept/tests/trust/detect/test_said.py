@@ -111,6 +111,7 @@ def test_each_kind_of_order_is_seen(seen, text):
     assert seen in acting(text)
 
 
+@pytest.mark.req("TC-37")
 @pytest.mark.parametrize(
     "text",
     [

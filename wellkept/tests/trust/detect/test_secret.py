@@ -52,6 +52,7 @@ FAKES = [
 ]
 
 
+@pytest.mark.req("T-305")
 @pytest.mark.parametrize("kind", SECRETS)
 def test_a_secret_is_masked(kind):
     text, flags = masked(f"keep this: {SECRETS[kind]} somewhere")
